@@ -1,0 +1,1 @@
+"""Sensitivity, calibration, noise, ledger, certificate: no word of Gaussian processes."""

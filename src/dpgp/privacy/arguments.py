@@ -1,0 +1,51 @@
+"""Checks of public arguments: the name, the rule, and the value, which is public."""
+
+import math
+from numbers import Real
+
+
+def as_number(name: str, value: object) -> float:
+    """Return `value` as a float; a TypeError if it is not a real number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"`{name}` must be a number, got {type(value).__name__}.")
+    return float(value)
+
+
+def as_non_negative(name: str, value: float) -> float:
+    """Return `value` as a float; a ValueError unless it is zero, positive or infinite."""
+    number = as_number(name, value)
+    if not number >= 0.0:
+        raise ValueError(f"`{name}` must be zero or positive, got {number}.")
+    return number
+
+
+def as_positive(name: str, value: float) -> float:
+    """Return `value` as a float; a ValueError unless it is positive, possibly infinite."""
+    number = as_number(name, value)
+    if not number > 0.0:
+        raise ValueError(f"`{name}` must be positive, got {number}.")
+    return number
+
+
+def as_finite_positive(name: str, value: float) -> float:
+    """Return `value` as a float; a ValueError unless it is positive and finite."""
+    number = as_positive(name, value)
+    if number == math.inf:
+        raise ValueError(f"`{name}` must be finite, got {number}.")
+    return number
+
+
+def as_count(name: str, value: int) -> int:
+    """Return `value` as an int; a ValueError unless it is a positive whole number."""
+    number = as_finite_positive(name, value)
+    if number != int(number):
+        raise ValueError(f"`{name}` must be a whole number, got {number}.")
+    return int(number)
+
+
+def as_probability(name: str, value: float) -> float:
+    """Return `value` as a float; a ValueError unless it lies strictly between zero and one."""
+    number = as_number(name, value)
+    if not 0.0 < number < 1.0:
+        raise ValueError(f"`{name}` must be greater than 0 and less than 1, got {number}.")
+    return number

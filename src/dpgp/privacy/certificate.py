@@ -1,0 +1,52 @@
+"""The certificate: what was released and what it guarantees, to be published with a model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpgp.privacy.ledger import GaussianRelease, Ledger
+from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.noise import NoiseSource
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The guarantee of a model, with every release behind it."""
+
+    epsilon: float
+    delta: float
+    neighbours: Neighbours
+    mu: float
+    releases: tuple[GaussianRelease, ...]
+    seeded: bool
+
+    @classmethod
+    def from_ledger(cls, ledger: Ledger, source: NoiseSource) -> Certificate:
+        """Close the books: the budget that was asked for, and what was spent of it."""
+        return cls(
+            epsilon=ledger.epsilon,
+            delta=ledger.delta,
+            neighbours=ledger.neighbours,
+            mu=ledger.spent_mu,
+            releases=tuple(ledger.releases),
+            seeded=not source.is_private,
+        )
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the guarantee holds: noise was drawn, and from the secure generator."""
+        return not self.seeded and math.isfinite(self.epsilon)
+
+    def __str__(self) -> str:
+        lines = [self._statement(), f"Neighbouring data sets: {self.neighbours.value} one row."]
+        lines += [f"  {release}" for release in self.releases]
+        return "\n".join(lines)
+
+    def _statement(self) -> str:
+        if not math.isfinite(self.epsilon):
+            return "NOT PRIVATE: no noise was added (epsilon is infinite)."
+        guarantee = f"({self.epsilon:g}, {self.delta:g})-differential privacy, mu = {self.mu:.6g}"
+        if self.seeded:
+            return f"NOT PRIVATE: a seeded simulation of {guarantee}."
+        return f"{guarantee}."

@@ -1,0 +1,132 @@
+"""Gaussian mechanisms on exact integer sums: how much noise goes where, and its price."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.privacy.calibration import gaussian_sigma
+from dpgp.privacy.exact_sums import Integers
+from dpgp.privacy.fixed_point import UNIT
+from dpgp.privacy.ledger import GaussianLedger, GaussianRelease
+from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.noise import NoiseSource
+from dpgp.privacy.sensitivity import (
+    gram_sensitivity,
+    moments_sensitivity,
+    moments_sensitivity_as_printed,
+)
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GramNoise:
+    """Standard deviations of the noise on the blocks of Σψψᵀ, ψ = (features, targets).
+
+    Features have norm at most one and targets are at most one in size. ``sensitivity`` is measured
+    in the units in which all noise has standard deviation ``sigma``; diagonal entries of a
+    symmetric block carry the standard deviation named here, the others that over √2. The block of
+    the targets is withheld where ``target_std`` is None.
+    """
+
+    sensitivity: float
+    sigma: float
+    feature_std: float
+    cross_std: float
+    target_std: float | None
+
+    def matrix(self, n_features: int, n_targets: int) -> Array:
+        """Return the standard deviation of every entry; NaN where an entry is withheld."""
+        target_std = math.nan if self.target_std is None else self.target_std
+        size = n_features + n_targets
+        stds = np.full((size, size), self.cross_std)
+        stds[:n_features, :n_features] = _symmetric_noise(n_features, self.feature_std)
+        stds[n_features:, n_features:] = _symmetric_noise(n_targets, target_std)
+        return stds
+
+
+def _symmetric_noise(size: int, std: float) -> Array:
+    stds = np.full((size, size), _over_root_two(std))
+    np.fill_diagonal(stds, std)
+    return stds
+
+
+def _over_root_two(std: float) -> float:
+    return 0.0 if std == 0.0 else math.nextafter(std / math.sqrt(2.0), math.inf)
+
+
+def moments_noise(
+    mu: float, ratio: float, neighbours: Neighbours, *, as_printed: bool = False
+) -> GramNoise:
+    """Noise for A and B alone, σ_a/σ_b = ``ratio``: no target block.
+
+    ``as_printed`` takes the sensitivity of HM21 eq. 6, which is never smaller than the clamped one.
+    """
+    sensitivity = (
+        moments_sensitivity_as_printed(1.0, 1.0, ratio)
+        if as_printed
+        else moments_sensitivity(1.0, 1.0, ratio, neighbours)
+    )
+    sigma_a = gaussian_sigma(sensitivity, mu)
+    return GramNoise(sensitivity, sigma_a, sigma_a / ratio, sigma_a, None)
+
+
+def gram_noise(
+    mu: float, target_weight: float, n_targets: int, neighbours: Neighbours
+) -> GramNoise:
+    r"""Noise for all of Σψψᵀ with targets weighted by s, :math:`\|\psi\|^2 \le 1 + K s^2`."""
+    s = target_weight
+    sensitivity = gram_sensitivity(math.sqrt(1.0 + n_targets * s**2), neighbours)
+    sigma = gaussian_sigma(sensitivity, mu)
+    return GramNoise(sensitivity, sigma, sigma, _over_root_two(sigma) / s, sigma / s**2)
+
+
+def publish_gram(
+    totals: Integers,
+    stds: Array,
+    noise: GramNoise,
+    label: str,
+    ledger: GaussianLedger,
+    source: NoiseSource,
+) -> Array:
+    """Book the release of a symmetric matrix of exact sums, draw its noise, and return the result.
+
+    Entries whose standard deviation is NaN are withheld: they come back as NaN.
+    """
+    rows, columns = np.triu_indices(len(totals))
+    upper = ~np.isnan(stds[rows, columns])
+    rows, columns = rows[upper], columns[upper]
+    entries = totals[rows, columns], stds[rows, columns]
+    values = publish(*entries, noise.sensitivity, noise.sigma, label, ledger, source)
+    result = np.full(totals.shape, math.nan)
+    result[rows, columns] = values
+    result[columns, rows] = values
+    return result
+
+
+def publish(
+    totals: Integers,
+    stds: Array,
+    sensitivity: float,
+    sigma: float,
+    label: str,
+    ledger: GaussianLedger,
+    source: NoiseSource,
+) -> Array:
+    """Reserve in the ledger, draw, return: every release of the project ends here.
+
+    ``totals`` are exact sums of products of fixed-point numbers, in units of 2^{-2b}; the result is
+    in units of one.
+    """
+    unit = int(UNIT) ** 2
+    scales = stds * float(unit)
+    ledger.reserve(GaussianRelease(label, sensitivity, sigma, len(totals), float(scales.min())))
+    noisy = totals.copy()
+    for scale in np.unique(scales[scales > 0.0]):
+        chosen = scales == scale
+        noisy[chosen] += np.array(source.draw(float(scale), int(chosen.sum())), dtype=object)
+    return np.array([total / unit for total in noisy], dtype=np.float64)

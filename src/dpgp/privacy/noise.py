@@ -1,0 +1,98 @@
+"""Randomness that privacy rests on: the only place in the project that draws it."""
+
+from __future__ import annotations
+
+import secrets
+import warnings
+from typing import Protocol
+
+import numpy as np
+
+from dpgp.privacy.discretisation import MIN_SCALE
+
+_MAX_SCALE = 2.0**56  # 2^63 is 128 standard deviations away: 64-bit integers never saturate
+
+
+class SeededNoiseWarning(UserWarning):
+    """A seed was given: the result is a simulation and not private."""
+
+
+class NoiseSource(Protocol):
+    """Draws integers from the discrete Gaussian, and uniform numbers for selections."""
+
+    is_private: bool
+
+    def draw(self, scale: float, count: int) -> list[int]:
+        """Return ``count`` draws with standard deviation ``scale``, in integer units."""
+        ...
+
+    def uniform(self) -> float:
+        """Return a number from [0, 1)."""
+        ...
+
+
+class SecureNoise:
+    """OpenDP's discrete Gaussian, driven by a cryptographic generator."""
+
+    is_private = True
+
+    def draw(self, scale: float, count: int) -> list[int]:
+        """Return ``count`` draws with standard deviation ``scale``, in integer units."""
+        check_scale(scale)
+        from opendp.domains import atom_domain, vector_domain
+        from opendp.measurements import make_gaussian
+        from opendp.metrics import l2_distance
+        from opendp.mod import enable_features
+
+        enable_features("contrib")
+        mechanism = make_gaussian(
+            vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale
+        )
+        return [int(draw) for draw in mechanism([0] * count)]
+
+    def uniform(self) -> float:
+        """Return a number from [0, 1), from the operating system's generator."""
+        return secrets.SystemRandom().random()
+
+
+class SimulatedNoise:
+    """Rounded Gaussian noise from a seeded generator: fast, repeatable, and not private."""
+
+    is_private = False
+
+    def __init__(self, seed: int | np.random.Generator) -> None:
+        self._generator = np.random.default_rng(seed)
+
+    def draw(self, scale: float, count: int) -> list[int]:
+        """Return ``count`` draws with standard deviation ``scale``, in integer units."""
+        check_scale(scale)
+        draws: list[int] = (
+            np.rint(self._generator.normal(0.0, scale, count)).astype(np.int64).tolist()
+        )
+        return draws
+
+    def uniform(self) -> float:
+        """Return a number from [0, 1)."""
+        return float(self._generator.random())
+
+
+def check_scale(scale: float) -> None:
+    """Refuse scales for which the analysis of the discrete Gaussian does not hold."""
+    if not MIN_SCALE <= scale <= _MAX_SCALE:
+        raise ValueError(
+            f"the noise scale must be between 2^30 and 2^56 units, got {scale:.3g}; "
+            "choose an `epsilon` and a `delta` that are less extreme."
+        )
+
+
+def noise_source(random_state: int | np.random.Generator | None) -> NoiseSource:
+    """Return OpenDP's noise, or a simulation where a seed is given, with a warning."""
+    if random_state is None:
+        return SecureNoise()
+    warnings.warn(
+        "`random_state` was given: the noise can be repeated, so the result is a simulation and "
+        "not private; leave it out to publish.",
+        SeededNoiseWarning,
+        stacklevel=3,
+    )
+    return SimulatedNoise(random_state)

@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, ExactGram, sum_blocks
+from dpgp.privacy.fixed_point import UNIT
+
+
+def integer_columns(seed, dimension, rows):
+    rng = np.random.default_rng(seed)
+    return np.rint(rng.uniform(-UNIT, UNIT, (dimension, rows)))
+
+
+def exact_gram(columns):
+    integers = columns.astype(np.int64).astype(object)
+    return integers @ integers.T
+
+
+def total(columns, size, n_jobs=1):
+    blocks = [columns[:, i : i + size] for i in range(0, columns.shape[1], size)]
+    return sum_blocks(blocks, lambda block: block, len(columns), n_jobs)
+
+
+def test_the_sum_equals_that_of_python_integers():
+    columns = integer_columns(0, 7, 3000)
+    assert np.array_equal(total(columns, 512), exact_gram(columns))
+
+
+@pytest.mark.parametrize("size", [1, 37, 1000, MAX_BLOCK_ROWS])
+@pytest.mark.parametrize("n_jobs", [1, 2, 5])
+def test_order_blocks_and_threads_do_not_matter(size, n_jobs):
+    columns = integer_columns(1, 5, 5000)
+    shuffled = columns[:, np.random.default_rng(2).permutation(5000)]
+    assert np.array_equal(total(shuffled, size, n_jobs), total(columns, 777))
+
+
+def test_a_full_block_of_the_largest_entries_is_exact():
+    columns = np.full((2, MAX_BLOCK_ROWS), UNIT)
+    assert total(columns, MAX_BLOCK_ROWS)[0, 1] == MAX_BLOCK_ROWS * int(UNIT) ** 2
+
+
+def test_larger_blocks_are_refused():
+    with pytest.raises(ValueError, match="at most 4096 rows"):
+        ExactGram(1).add(np.zeros((1, MAX_BLOCK_ROWS + 1)))
+
+
+def test_totals_of_more_rows_than_int64_holds_do_not_overflow():
+    gram, block, times = ExactGram(1), np.full((1, MAX_BLOCK_ROWS), UNIT), 3000  # 1.2e7 rows
+    for _ in range(times):
+        gram.add(block)
+    assert gram.total()[0, 0] == times * MAX_BLOCK_ROWS * int(UNIT) ** 2 > 2**63
+
+
+def test_shards_of_a_billion_rows_merge_exactly():
+    gram, rows = ExactGram(2), MAX_BLOCK_ROWS
+    gram.add(np.full((2, rows), UNIT))
+    while rows < 10**9:
+        copy = ExactGram(2)
+        copy.merge(gram)
+        gram.merge(copy)
+        rows *= 2
+    assert gram.total()[0, 1] == rows * int(UNIT) ** 2
+
+
+def test_an_error_in_a_thread_reaches_the_caller():
+    def fail(_):
+        raise RuntimeError("block")
+
+    with pytest.raises(RuntimeError, match="block"):
+        sum_blocks([1, 2], fail, 1, n_jobs=2)

@@ -1,0 +1,68 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from dpgp.privacy.fixed_point import UNIT, round_columns, round_targets, shrinkage
+
+
+def integer_norms(columns):
+    return [sum(int(value) ** 2 for value in column) for column in columns.T]
+
+
+def unit_columns(rng, dimension, count):
+    columns = rng.normal(size=(dimension, count))
+    return columns / np.linalg.norm(columns, axis=0)
+
+
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(1, 30), st.integers(1, 5)),
+        elements=st.floats(width=64, allow_nan=True, allow_infinity=True),
+    )
+)
+def test_no_column_is_longer_than_one_whatever_goes_in(columns):
+    with np.errstate(all="ignore"):
+        round_columns(columns)
+    assert all(norm <= int(UNIT) ** 2 for norm in integer_norms(columns))
+    assert np.array_equal(columns, np.rint(columns))
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 25, 400])
+def test_unit_columns_keep_their_norm_up_to_the_public_factor(dimension):
+    columns = unit_columns(np.random.default_rng(dimension), dimension, 500)
+    exact = columns * shrinkage(dimension) * UNIT
+    round_columns(columns)
+    assert np.abs(columns - exact).max() <= 0.5 + 1e-6
+    assert all(norm <= int(UNIT) ** 2 for norm in integer_norms(columns))
+
+
+def test_rounding_alone_would_break_the_bound():
+    columns = unit_columns(np.random.default_rng(0), 25, 500)
+    broken = [norm > int(UNIT) ** 2 for norm in integer_norms(np.rint(columns * UNIT))]
+    assert 0.3 < np.mean(broken) < 0.7
+
+
+def test_the_bound_is_attained_up_to_the_public_factor():
+    columns = np.array([[1.0], [0.0]])
+    round_columns(columns)
+    assert columns[0, 0] == math.floor(shrinkage(2) * UNIT + 0.5)
+
+
+def test_long_columns_are_scaled_back_and_short_ones_left_alone():
+    columns = np.array([[3.0, 0.3], [4.0, 0.4]])
+    round_columns(columns)
+    scale = shrinkage(2) * UNIT
+    assert np.allclose(columns / scale, [[0.6, 0.3], [0.8, 0.4]], atol=1e-6)
+
+
+@given(arrays(np.float64, (2, 5), elements=st.floats(width=64)))
+def test_targets_become_integers_of_at_most_one(targets):
+    with np.errstate(all="ignore"):
+        round_targets(targets)
+    assert np.all(np.abs(targets) <= UNIT)
+    assert np.array_equal(targets, np.rint(targets))

@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+from scipy.stats import kstest
+
+from dpgp.privacy.noise import (
+    SecureNoise,
+    SeededNoiseWarning,
+    SimulatedNoise,
+    noise_source,
+)
+
+SCALE = 2.0**41
+
+
+@pytest.mark.parametrize("source", [SecureNoise(), SimulatedNoise(1)])
+def test_draws_follow_the_gaussian_of_the_given_scale(source):
+    draws = np.array(source.draw(SCALE, 4000), dtype=float) / SCALE
+    assert kstest(draws, "norm").pvalue > 1e-7
+
+
+@pytest.mark.parametrize("source", [SecureNoise(), SimulatedNoise(1)])
+def test_draws_are_python_integers(source):
+    assert all(type(draw) is int for draw in source.draw(SCALE, 3))
+
+
+@pytest.mark.parametrize("scale", [2.0**30 - 1, 1.0, 0.0, 2.0**57, float("nan")])
+@pytest.mark.parametrize("source", [SecureNoise(), SimulatedNoise(1)])
+def test_scales_outside_the_analysis_are_refused(source, scale):
+    with pytest.raises(ValueError, match=r"between 2\^30 and 2\^56"):
+        source.draw(scale, 1)
+
+
+def test_secure_noise_never_repeats():
+    assert SecureNoise().draw(SCALE, 5) != SecureNoise().draw(SCALE, 5)
+
+
+def test_a_seed_warns_repeats_and_is_not_private():
+    with pytest.warns(SeededNoiseWarning, match="not private"):
+        source = noise_source(3)
+    assert not source.is_private
+    assert source.draw(SCALE, 5) == SimulatedNoise(3).draw(SCALE, 5)
+
+
+def test_without_a_seed_the_noise_is_secure():
+    assert noise_source(None).is_private
