@@ -1,0 +1,1 @@
+"""Kernels, inducing points and feature maps: public functions of public parameters."""

@@ -1,0 +1,1 @@
+"""Where rows come from: arrays and data frames, cut into blocks."""

@@ -1,0 +1,131 @@
+"""Raw rows as arrays: checked for shape and type, never for what only the data can tell.
+
+Messages speak of arguments, shapes and types, never of values, and not of which or how many rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+MISSING_RULES = ("error", "ignore")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that are ready to be summed: inputs, targets scaled to [−1, 1], and which are usable.
+
+    Raw values: lives on the private side only, and never shows them in its repr.
+    """
+
+    inputs: Any
+    targets: Array  # (targets, rows)
+    usable: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.usable)
+
+    def __repr__(self) -> str:
+        return "Rows(...)"
+
+    def with_targets(self, targets: Array) -> Rows:
+        """Return the same rows with other targets."""
+        return Rows(self.inputs, targets, self.usable)
+
+    def blocks(self, size: int) -> Iterator[Rows]:
+        """Cut the rows into blocks of ``size``, the last one shorter."""
+        for start in range(0, len(self), size):
+            part = slice(start, start + size)
+            yield Rows(self.inputs[part], self.targets[:, part], self.usable[part])
+
+
+def vector_rows(X: Any, y: Any, columns: int, missing: str) -> Rows:
+    """Read rows of numbers, and one target each."""
+    inputs = numeric_matrix(X)
+    if inputs.shape[1] != columns:
+        raise ValueError(
+            f"`X` must have as many columns as `inducing_points`, {columns}, got {inputs.shape[1]}."
+        )
+    return _rows(inputs, y, missing, inputs)
+
+
+def structured_rows(X: Any, y: Any, missing: str) -> Rows:
+    """Read strings, graphs or other objects, and one target each."""
+    return _rows(object_array(X), y, missing)
+
+
+def _rows(inputs: Any, y: Any, missing: str, *numeric_inputs: Array) -> Rows:
+    if len(inputs) < 2:
+        raise ValueError("`X` must have at least two rows.")
+    targets = numeric_vector(y, len(inputs))
+    return Rows(inputs, targets[None], usable_rows(missing, targets, *numeric_inputs))
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the column names of a data frame, None for anything else."""
+    columns = getattr(X, "columns", None)
+    return None if columns is None else tuple(str(name) for name in columns)
+
+
+def numeric_matrix(X: Any, argument: str = "X") -> Array:
+    """Return a two-dimensional array or data frame of numbers as float64."""
+    array = _as_floats(X, argument)
+    if array.ndim != 2:
+        raise ValueError(
+            f"`{argument}` must have two dimensions (rows, columns), got {array.ndim}; "
+            f"reshape a single column with {argument}.reshape(-1, 1)."
+        )
+    if array.shape[1] == 0:
+        raise ValueError(f"`{argument}` must have at least one column.")
+    return array
+
+
+def numeric_vector(y: Any, rows: int, argument: str = "y") -> Array:
+    """Return a vector of numbers as float64, of the given length."""
+    array = _as_floats(y, argument)
+    if array.ndim != 1:
+        raise ValueError(f"`{argument}` must have one dimension, got {array.ndim}.")
+    if len(array) != rows:
+        raise ValueError(f"`{argument}` must have one value for each of the rows of `X`.")
+    return array
+
+
+def object_array(X: Any, argument: str = "X") -> NDArray[np.object_]:
+    """Return strings, graphs or other objects as a one-dimensional object array."""
+    if not isinstance(X, Sequence | np.ndarray) or isinstance(X, str):
+        raise TypeError(f"`{argument}` must be a sequence of objects, got {type(X).__name__}.")
+    rows = np.empty(len(X), dtype=object)
+    for position, element in enumerate(X):
+        rows[position] = element
+    return rows
+
+
+def usable_rows(missing: str, *arrays: Array) -> NDArray[np.bool_]:
+    """Return which rows are finite throughout; raise if one is not and ``missing`` is "error"."""
+    if missing not in MISSING_RULES:
+        raise ValueError(f"`missing` must be one of {MISSING_RULES}, got {missing!r}.")
+    finite = np.ones(len(arrays[0]), dtype=bool)
+    for array in arrays:
+        finite &= np.isfinite(array).reshape(len(array), -1).all(axis=1)
+    if missing == "error" and not finite.all():
+        raise ValueError(
+            '`X` and `y` must be finite and complete; pass missing="ignore" to let rows that are '
+            "not contribute nothing while they stay in the count."
+        )
+    return finite
+
+
+def _as_floats(values: Any, argument: str) -> Array:
+    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(
+            f"`{argument}` must hold numbers, got values of type {array.dtype}; encode other "
+            "columns as numbers first."
+        )
+    return array.astype(np.float64)
