@@ -1,0 +1,163 @@
+"""Algorithm 1 of HM21: Gaussian-process inference with known hyperparameters under (ε, δ)-DP."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.domain import Box
+from dpgp.features.kernels import takes_vectors
+from dpgp.paper.coinpress import coinpress_mean
+from dpgp.paper.model import (
+    PaperModel,
+    as_inducing_points,
+    resolve_norm_bound,
+)
+from dpgp.paper.posterior import SparsePosterior
+from dpgp.paper.update import CovarianceTerms
+from dpgp.privacy.arguments import as_number, as_probability
+from dpgp.privacy.certificate import Certificate
+from dpgp.privacy.ledger import GaussianLedger, Ledger
+from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.noise import NoiseSource, noise_source
+from dpgp.release import release_gram
+from dpgp.sources.arrays import Rows, column_names, structured_rows, vector_rows
+
+Array = NDArray[np.float64]
+
+
+def dp_gp_inference(
+    X: Any,
+    y: Any,
+    inducing_points: Any,
+    kernel: Any,
+    *,
+    noise_std: float,
+    target_bound: float,
+    epsilon: float,
+    delta: float,
+    ratio: float = 1.0,
+    norm_bound: str | float = "certified",
+    random_state: int | np.random.Generator | None = None,
+    bounds: Any = None,
+    neighbours: str = "replace",
+    missing: str = "error",
+    sensitivity: Literal["clamped", "printed"] = "clamped",
+    covariance: CovarianceTerms = "complete",
+    prior_mean: float | Literal["coinpress"] = 0.0,
+    prior_mean_share: float = 0.1,
+    n_jobs: int | None = None,
+) -> SparsePosterior:
+    r"""Fit a sparse Gaussian process under :math:`(\epsilon, \delta)`-differential privacy.
+
+    Releases :math:`A = \sum_i k_i y_i` and :math:`B = \sum_i k_i k_i^\top` once, with Gaussian
+    noise, and computes the posterior at the inducing points from them (HM21 Algorithm 1).
+
+    Parameters
+    ----------
+    X, y
+        Rows and targets: an array or data frame of numbers, or a sequence of strings or graphs for
+        a kernel on those. Targets are clipped to ``prior_mean`` ± ``target_bound``.
+    inducing_points
+        Public: an array, a :class:`~dpgp.features.placement.Grid`, or a sequence of objects.
+    kernel
+        A scikit-learn kernel with fixed hyperparameters, or an object that is called like one.
+    noise_std
+        Standard deviation σ of the observation noise, public.
+    target_bound
+        R_y, a public bound of the targets' distance from a public ``prior_mean``, 0 by default.
+    ratio
+        σ_a/σ_b, how the noise is split between A and B.
+    norm_bound
+        R_k: "trivial", "one-dimensional", "separated", "grid-centre" (HM21 eqs. 4, 7, 8, 9),
+        "certified", or a number. Rows are clipped to it in any case.
+    random_state
+        A seed simulates: the result is not private and says so.
+    bounds
+        Public box of the inputs, ``(low, high)``, a list, or a mapping by name. Rows are clipped
+        to it. Needed only for kernels that are unbounded or not decreasing.
+    neighbours
+        "replace" (the paper's) or "add-remove".
+    missing
+        "error", or "ignore" to let incomplete rows contribute nothing.
+    sensitivity
+        "clamped", or "printed" for HM21 eq. 6.
+    covariance
+        "complete", "printed" (HM21 eq. 17), or "naive", which leaves the noise of A and B out.
+    prior_mean
+        A public number, or "coinpress" for a private mean (HM21 §5.4), after which the targets
+        are clipped once more.
+    prior_mean_share
+        Share of the budget μ² that "coinpress" pays.
+    n_jobs
+        Threads for the pass over the rows; all cores by default.
+    """
+    relation = Neighbours.parse(neighbours)
+    names = column_names(X)
+    box = None if bounds is None else Box.from_bounds(bounds, np.shape(X)[1], names)
+    Z = as_inducing_points(inducing_points, kernel, box)
+    model = PaperModel(
+        kernel=kernel,
+        inducing_points=Z,
+        noise_std=noise_std,
+        target_bound=target_bound,
+        norm_bound=resolve_norm_bound(kernel, Z, norm_bound, box),
+        ratio=ratio,
+        sensitivity=sensitivity,
+        covariance=covariance,
+    )
+    mean_share = _mean_share(prior_mean, prior_mean_share, relation)
+    ledger = Ledger(epsilon, delta, relation)
+    mean = 0.0 if prior_mean == "coinpress" else float(prior_mean)
+    rows = _read_rows(X, y, model, mean, box, missing)
+    source = noise_source(random_state)
+
+    if prior_mean == "coinpress":
+        shift = private_mean(rows.targets[0], ledger.share(mean_share), ledger, source)
+        rows, mean = rows.with_targets(rows.targets - shift), target_bound * shift
+    release = release_gram(
+        rows,
+        model.features(),
+        model.noise(ledger.share(1.0 - mean_share), relation),
+        label="kernel moments A and B",
+        ledger=ledger,
+        source=source,
+        n_jobs=n_jobs,
+    )
+    return model.posterior(release, mean, Certificate.from_ledger(ledger, source), names)
+
+
+def private_mean(targets: Array, mu: float, ledger: GaussianLedger, source: NoiseSource) -> float:
+    """Return the mean of targets in [−1, 1] by CoinPress (HM21 §5.4)."""
+    return coinpress_mean(
+        targets, centre=0.0, radius=1.0, scale=1.0, mu=mu,
+        ledger=ledger, source=source, label="prior mean",
+    )  # fmt: skip
+
+
+def _mean_share(prior_mean: float | str, share: float, relation: Neighbours) -> float:
+    """Return the share of the budget that the prior mean takes."""
+    if prior_mean != "coinpress":
+        as_number("prior_mean", prior_mean)
+        return 0.0
+    if relation is not Neighbours.REPLACE:
+        raise ValueError(
+            'prior_mean="coinpress" needs neighbours="replace": it divides by the number of rows, '
+            "which is private otherwise; give a public number instead."
+        )
+    return as_probability("prior_mean_share", share)
+
+
+def _read_rows(
+    X: Any, y: Any, model: PaperModel, centre: float, box: Box | None, missing: str
+) -> Rows:
+    if takes_vectors(model.kernel):
+        columns = model.inducing_points.shape[1]
+        rows = vector_rows(X, y, columns, missing)
+    else:
+        rows = structured_rows(X, y, missing)
+    inputs = rows.inputs if box is None else box.clip(rows.inputs)
+    targets = np.clip((rows.targets - centre) / model.target_bound, -1.0, 1.0)
+    return Rows(inputs, np.where(rows.usable, targets, 0.0), rows.usable)
