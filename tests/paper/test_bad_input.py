@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.gaussian_process.kernels import RBF, DotProduct, ExpSineSquared
 
+from dpgp.features.kernels import NormalizedKernel
+from dpgp.features.structured import SpectrumKernel
 from dpgp.paper import dp_gp_inference
 from dpgp.privacy import noise
 
@@ -15,6 +17,9 @@ SECRET = 0.123456789
 X = np.full((20, 2), SECRET)
 Y = np.full(20, SECRET)
 Z = np.array([[0.0, 0.0], [1.0, 1.0]])
+
+
+STRINGS = NormalizedKernel(SpectrumKernel(1))
 
 
 def holed(array, value):
@@ -100,6 +105,41 @@ CASES = {
         {"prior_mean": "coinpress", "neighbours": "add-remove"},
         ValueError,
         "needs neighbours",
+    ),
+    "X has one dimension, with bounds": (
+        {"X": X[:, 0], "bounds": (0, 1)},
+        ValueError,
+        "`X` must have two dimensions",
+    ),
+    "bounds for strings": (
+        {"kernel": STRINGS, "X": ["a"] * 20, "bounds": (0, 1)},
+        ValueError,
+        "`bounds` must be left out",
+    ),
+    "no inducing strings": (
+        {"kernel": STRINGS, "X": ["a"] * 20, "inducing_points": []},
+        ValueError,
+        "`inducing_points` must be a list",
+    ),
+    "one inducing string": (
+        {"kernel": STRINGS, "X": ["a"] * 20, "inducing_points": "abc"},
+        ValueError,
+        "`inducing_points` must be a list",
+    ),
+    "inducing strings with nothing to count": (
+        {"kernel": STRINGS, "X": ["a"] * 20, "inducing_points": ["", ""]},
+        ValueError,
+        "variance 0",
+    ),
+    "a missing string": (
+        {"kernel": STRINGS, "X": ["a"] * 19 + [None], "inducing_points": ["a"]},
+        ValueError,
+        "finite and complete",
+    ),
+    "a string instead of rows": (
+        {"kernel": STRINGS, "X": "a" * 20, "inducing_points": ["a"]},
+        TypeError,
+        "`X` must be a sequence",
     ),
     "a budget beyond all noise": ({"epsilon": 1e12}, ValueError, "scale|sigma_min|epsilon"),
 }

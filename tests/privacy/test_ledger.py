@@ -53,8 +53,14 @@ def test_the_same_budget_cannot_be_spent_twice():
 def test_an_infinite_budget_takes_a_release_without_noise():
     books = ledger(epsilon=math.inf)
     books.reserve(GaussianRelease("no noise", 1.0, 0.0, 10, 0.0))
+    books.reserve(GaussianRelease("no noise", 1.0, 0.0, 10, 0.0))
     assert books.spent_mu == math.inf
     assert "NOT PRIVATE: no noise" in str(Certificate.from_ledger(books, SecureNoise()))
+
+
+def test_a_finite_budget_takes_no_release_without_noise():
+    with pytest.raises(BudgetExceededError):
+        ledger().reserve(GaussianRelease("no noise", 1.0, 0.0, 10, 0.0))
 
 
 def test_the_discrete_noise_is_booked():

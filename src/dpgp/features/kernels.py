@@ -86,6 +86,9 @@ class NormalizedKernel(Kernel):  # type: ignore[misc]
         """Whether the kernel within takes rows of numbers."""
         return takes_vectors(self.kernel)
 
+    def __repr__(self) -> str:
+        return f"NormalizedKernel({self.kernel!r})"
+
     def _inverse_std(self, X: Any) -> Array:
         variance = np.asarray(self.kernel.diag(X), dtype=np.float64)
         inverse = np.zeros_like(variance)

@@ -23,7 +23,13 @@ from dpgp.privacy.ledger import GaussianLedger, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, noise_source
 from dpgp.release import release_gram
-from dpgp.sources.arrays import Rows, column_names, structured_rows, vector_rows
+from dpgp.sources.arrays import (
+    Rows,
+    column_names,
+    numeric_matrix,
+    structured_rows,
+    vector_rows,
+)
 
 Array = NDArray[np.float64]
 
@@ -96,7 +102,7 @@ def dp_gp_inference(
     """
     relation = Neighbours.parse(neighbours)
     names = column_names(X)
-    box = None if bounds is None else Box.from_bounds(bounds, np.shape(X)[1], names)
+    box = public_box(X, bounds, kernel)
     Z = as_inducing_points(inducing_points, kernel, box)
     model = PaperModel(
         kernel=kernel,
@@ -111,7 +117,7 @@ def dp_gp_inference(
     mean_share = _mean_share(prior_mean, prior_mean_share, relation)
     ledger = Ledger(epsilon, delta, relation)
     mean = 0.0 if prior_mean == "coinpress" else float(prior_mean)
-    rows = _read_rows(X, y, model, mean, box, missing)
+    rows = read_rows(X, y, model, mean, box, missing)
     source = noise_source(random_state)
 
     if prior_mean == "coinpress":
@@ -126,7 +132,17 @@ def dp_gp_inference(
         source=source,
         n_jobs=n_jobs,
     )
-    return model.posterior(release, mean, Certificate.from_ledger(ledger, source), names)
+    certificate = Certificate.from_ledger(ledger, source)
+    return model.posterior(model.update(release), certificate, mean, names)
+
+
+def public_box(X: Any, bounds: Any, kernel: Any) -> Box | None:
+    """Return the public box of the inputs where ``bounds`` are given."""
+    if bounds is None:
+        return None
+    if not takes_vectors(kernel):
+        raise ValueError("`bounds` must be left out for kernels on strings or graphs.")
+    return Box.from_bounds(bounds, numeric_matrix(X).shape[1], column_names(X))
 
 
 def private_mean(targets: Array, mu: float, ledger: GaussianLedger, source: NoiseSource) -> float:
@@ -150,9 +166,10 @@ def _mean_share(prior_mean: float | str, share: float, relation: Neighbours) -> 
     return as_probability("prior_mean_share", share)
 
 
-def _read_rows(
+def read_rows(
     X: Any, y: Any, model: PaperModel, centre: float, box: Box | None, missing: str
 ) -> Rows:
+    """Read rows, clip inputs to the box and targets to ``centre`` ± R_y, scale targets to ±1."""
     if takes_vectors(model.kernel):
         columns = model.inducing_points.shape[1]
         rows = vector_rows(X, y, columns, missing)

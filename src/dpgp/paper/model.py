@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,7 +16,7 @@ from dpgp.features.maps import FeatureMap, kernel_features
 from dpgp.features.placement import Grid
 from dpgp.paper.norm_bounds import norm_bound as kernel_norm_bound
 from dpgp.paper.posterior import SparsePosterior
-from dpgp.paper.update import CovarianceTerms, Moments, dp_update
+from dpgp.paper.update import CovarianceTerms, Moments, Update, dp_update
 from dpgp.privacy.arguments import as_finite_positive
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.mechanism import GramNoise, moments_noise
@@ -55,14 +56,13 @@ class PaperModel:
         ratio = self.ratio * self.norm_bound / self.target_bound
         return moments_noise(mu, ratio, neighbours, as_printed=self.sensitivity == "printed")
 
-    def posterior(
-        self,
-        release: GramRelease,
-        prior_mean: float,
-        certificate: Certificate,
-        feature_names: Sequence[str] | None = None,
-    ) -> SparsePosterior:
-        """Compute the posterior from a release (HM21 eq. 12)."""
+    @cached_property
+    def K_zz(self) -> Array:
+        """Prior covariance of the inducing values."""
+        return np.asarray(self.kernel(self.inducing_points))
+
+    def update(self, release: GramRelease) -> Update:
+        """Compute the posterior of the inducing values from a release (HM21 eq. 12)."""
         R_k, R_y = self.norm_bound, self.target_bound
         moments = Moments(
             A_hat=R_k * R_y * release.cross[:, 0],
@@ -70,11 +70,20 @@ class PaperModel:
             sigma_a=R_k * R_y * release.cross_std,
             sigma_b=R_k**2 * release.feature_std,
         )
-        K_zz = np.asarray(self.kernel(self.inducing_points))
+        return dp_update(moments, self.K_zz, self.noise_std, covariance=self.covariance)
+
+    def posterior(
+        self,
+        update: Update,
+        certificate: Certificate,
+        prior_mean: float = 0.0,
+        feature_names: Sequence[str] | None = None,
+    ) -> SparsePosterior:
+        """Return the published posterior: public parameters, released values, certificate."""
         return SparsePosterior(
             kernel=self.kernel,
             inducing_points=self.inducing_points,
-            update=dp_update(moments, K_zz, self.noise_std, covariance=self.covariance),
+            update=update,
             noise_std=self.noise_std,
             prior_mean=prior_mean,
             certificate=certificate,
@@ -93,7 +102,7 @@ def resolve_norm_bound(
 def as_inducing_points(points: Any, kernel: Any, box: Box | None) -> Any:
     """Return public inducing points as an array, checked against the public box."""
     if not takes_vectors(kernel):
-        return list(points)
+        return _structured_points(points)
     array = np.asarray(points.points if isinstance(points, Grid) else points)
     if array.dtype.kind not in "fiu" or array.ndim != 2 or len(array) == 0:
         raise ValueError(
@@ -106,6 +115,12 @@ def as_inducing_points(points: Any, kernel: Any, box: Box | None) -> Any:
     if box is not None and not box.contains(array):
         raise ValueError("`inducing_points` must lie within `bounds`; move them or widen the box.")
     return array
+
+
+def _structured_points(points: Any) -> list[Any]:
+    if isinstance(points, str) or not isinstance(points, Sequence) or len(points) == 0:
+        raise ValueError("`inducing_points` must be a list of at least one object.")
+    return list(points)
 
 
 def _check_choice(name: str, value: str, allowed: Any) -> None:

@@ -70,7 +70,10 @@ def norm_bound(
     if rule == "trivial":
         return trivial_bound(kernel, Z, low, high)
     if rule == "certified":
-        return certified_bound(kernel, Z, low, high).upper
+        vectors = takes_vectors(kernel)
+        return (
+            certified_bound(kernel, Z, low, high).upper if vectors else eigenvalue_bound(kernel, Z)
+        )
     if rule in GLOBAL_RULES:
         return GLOBAL_RULES[rule](kernel, Z)
     names = ", ".join(repr(name) for name in ("trivial", *GLOBAL_RULES, "certified"))
@@ -88,6 +91,19 @@ def trivial_bound(
     points = Z.points if isinstance(Z, Grid) else Z
     box = None if low is None and high is None else _box(_points(Z).shape[1], low, high)
     return math.sqrt(variance_bound(kernel, box) * float(np.sum(kernel.diag(points))))
+
+
+def eigenvalue_bound(kernel: Any, Z: Any) -> float:
+    r"""Return :math:`(\sup_x k(x, x)\,\lambda_{\max}(K_{ZZ}))^{1/2}`, without distances or a box.
+
+    Never above Cauchy–Schwarz, which has the trace of :math:`K_{ZZ}` in the place of its largest
+    eigenvalue; what "certified" means for kernels on strings and graphs.
+    Proof: docs/proofs/norm_bounds.md.
+    """
+    largest = float(np.linalg.eigvalsh(np.asarray(kernel(Z)))[-1])
+    if largest <= 0.0:
+        raise ValueError("`inducing_points` must not all have variance 0 under `kernel`.")
+    return math.sqrt(variance_bound(kernel) * largest) * (1.0 + ROUNDING_PER_POINT * len(Z))
 
 
 def one_dimensional_bound(kernel: Any, Z: Any) -> float:
@@ -231,8 +247,8 @@ def _region(kernel: Any, points: Array, low: ArrayLike | None, high: ArrayLike |
     if not is_gaussian_mixture(kernel):
         if box is None or not np.all(np.isfinite(box)):
             raise ValueError(
-                "`bounds` of the inputs must be given: this kernel need not decrease with distance, "
-                "so its norm can be bounded on a public box only."
+                "`bounds` of the inputs must be given: this kernel need not decrease with "
+                "distance, so its norm can be bounded on a public box only."
             )
         return np.array(box)
     # a step towards the bounding box of Z brings x nearer to every point, in every column

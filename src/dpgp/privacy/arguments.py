@@ -6,6 +6,8 @@ from numbers import Real
 
 def as_number(name: str, value: object) -> float:
     """Return `value` as a float; a TypeError if it is not a real number."""
+    if type(value) is float:
+        return value
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"`{name}` must be a number, got {type(value).__name__}.")
     return float(value)

@@ -66,6 +66,8 @@ class GaussianLedger:
         self.mu = mu
         self.neighbours = neighbours
         self.releases: list[GaussianRelease] = []
+        self._left = Fraction(mu if mu < math.inf else 0.0) ** 2  # μ² − Σ μ_k², exactly
+        self._eta_left = ETA_ALLOWANCE
 
     def share(self, fraction: float) -> float:
         """Return the μ of a share of the budget, rounded down: μ² is what adds up."""
@@ -73,21 +75,20 @@ class GaussianLedger:
 
     def reserve(self, release: GaussianRelease) -> None:
         """Book a release, or raise BudgetExceededError and book nothing."""
-        booked = [*self.releases, release]
-        if not self._covers(booked):
+        if self.mu < math.inf:
+            self._charge(release)
+        self.releases.append(release)
+
+    def _charge(self, release: GaussianRelease) -> None:
+        covered = release.mu <= self.mu
+        left = self._left - Fraction(release.mu) ** 2 if covered else Fraction(-1)
+        eta_left = self._eta_left - release.eta
+        if left < 0 or eta_left < 0.0:
             raise BudgetExceededError(
                 f"the release '{release.label}' does not fit into what is left of mu = "
                 f"{self.mu:.6g}; nothing was drawn."
             )
-        self.releases = booked
-
-    def _covers(self, releases: list[GaussianRelease]) -> bool:
-        if self.mu == math.inf:
-            return True
-        # Σ μ_k² ≤ μ² in exact arithmetic
-        squares = sum(Fraction(release.mu) ** 2 for release in releases)
-        eta = sum(release.eta for release in releases)
-        return squares <= Fraction(self.mu) ** 2 and eta <= ETA_ALLOWANCE
+        self._left, self._eta_left = left, eta_left
 
     @property
     def spent_mu(self) -> float:

@@ -124,9 +124,10 @@ def publish(
     """
     unit = int(UNIT) ** 2
     scales = stds * float(unit)
-    ledger.reserve(GaussianRelease(label, sensitivity, sigma, len(totals), float(scales.min())))
+    distinct = set(scales.tolist())
+    ledger.reserve(GaussianRelease(label, sensitivity, sigma, len(totals), min(distinct)))
     noisy = totals.copy()
-    for scale in np.unique(scales[scales > 0.0]):
-        chosen = scales == scale
-        noisy[chosen] += np.array(source.draw(float(scale), int(chosen.sum())), dtype=object)
+    for scale in distinct - {0.0}:
+        chosen = np.flatnonzero(scales == scale)
+        noisy[chosen] += np.array(source.draw(scale, len(chosen)), dtype=object)
     return np.array([total / unit for total in noisy], dtype=np.float64)

@@ -56,15 +56,17 @@ def vector_rows(X: Any, y: Any, columns: int, missing: str) -> Rows:
 
 
 def structured_rows(X: Any, y: Any, missing: str) -> Rows:
-    """Read strings, graphs or other objects, and one target each."""
-    return _rows(object_array(X), y, missing)
+    """Read strings, graphs or other objects, and one target each; None counts as missing."""
+    objects = object_array(X)
+    present = np.array([0.0 if element is not None else np.nan for element in objects])
+    return _rows(objects, y, missing, present)
 
 
-def _rows(inputs: Any, y: Any, missing: str, *numeric_inputs: Array) -> Rows:
+def _rows(inputs: Any, y: Any, missing: str, finite_where_present: Array) -> Rows:
     if len(inputs) < 2:
         raise ValueError("`X` must have at least two rows.")
     targets = numeric_vector(y, len(inputs))
-    return Rows(inputs, targets[None], usable_rows(missing, targets, *numeric_inputs))
+    return Rows(inputs, targets[None], usable_rows(missing, targets, finite_where_present))
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
