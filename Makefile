@@ -42,6 +42,19 @@ lint: $(VENV)/test.stamp
 test: lint
 	@$(BIN)/pytest -m "not slow and not external" -n auto
 
+# GPflow and GPyTorch contradict each other and us: each has an environment of its own
+.venv-%/.stamp: tests/agreement/requirements-%.txt
+	@rm -rf .venv-$*
+	@$(PYTHON) -m venv .venv-$*
+	@.venv-$*/bin/pip install -qq -r $<
+	@touch $@
+
+test-slow: $(VENV)/test.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
+	@DPGP_REQUIRE_EXTERNAL=1 $(BIN)/pytest -m "slow or external" -n auto
+
+docs: $(VENV)/test.stamp
+	@$(BIN)/python docs/check_links.py
+
 bench: $(VENV)/test.stamp
 	@$(BIN)/python benchmarks/hot_path.py
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
+from functools import cache, reduce
 from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from dpgp.privacy.fixed_point import FRACTION_BITS
 
@@ -86,8 +86,17 @@ def sum_blocks(
         return gram
 
     threads = n_jobs or os.cpu_count() or 1
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
-        return reduce(ExactGram.merge, pool.map(sum_share, range(threads))).total()
+    with _blas().limit(limits=1, user_api="blas"):
+        if threads == 1:
+            return sum_share(0).total()
+        with ThreadPoolExecutor(threads) as pool:
+            return reduce(ExactGram.merge, pool.map(sum_share, range(threads))).total()
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """The BLAS libraries of this process; looking for them takes milliseconds."""
+    return ThreadpoolController()
 
 
 class _Shared(Iterator[Any]):

@@ -127,7 +127,7 @@ def publish(
     distinct = set(scales.tolist())
     ledger.reserve(GaussianRelease(label, sensitivity, sigma, len(totals), min(distinct)))
     noisy = totals.copy()
-    for scale in distinct - {0.0}:
+    for scale in sorted(distinct - {0.0}):
         chosen = np.flatnonzero(scales == scale)
         noisy[chosen] += np.array(source.draw(scale, len(chosen)), dtype=object)
     return np.array([total / unit for total in noisy], dtype=np.float64)

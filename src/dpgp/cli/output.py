@@ -1,0 +1,66 @@
+"""How commands speak: tables, files and errors, the last as one sentence with a remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from dpgp.experiments import DataError
+
+if TYPE_CHECKING:
+    from dpgp.experiments.tables import Table
+
+USAGE_ERROR = 2
+DATA_ERROR = 4
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn what a user can mend into one sentence and an exit code."""
+    try:
+        yield
+    except DataError as error:
+        raise _stop(str(error), DATA_ERROR) from None
+    except OSError as error:
+        reason = error.strerror or "it failed"
+        where = f" '{error.filename}'" if error.filename else ""
+        message = f"cannot write{where}: {reason}; choose another folder with --output."
+        raise _stop(message, USAGE_ERROR) from None
+
+
+def _stop(message: str, code: int) -> typer.Exit:
+    Console(stderr=True).print(f"[bold red]Error:[/] {escape(message)}", soft_wrap=True)
+    return typer.Exit(code)
+
+
+def make_folder(folder: Path) -> None:
+    """Create the output folder before anything expensive is done."""
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def print_table(console: Console, table: Table) -> None:
+    """Print a table, with words to the left and numbers to the right."""
+    rich_table = RichTable(
+        title=table.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold"
+    )
+    for position, heading in enumerate(table.headings):
+        rich_table.add_column(heading, justify="right" if position else "left")
+    for row in table.rows:
+        rich_table.add_row(*row)
+    console.print(rich_table)
+    if table.caption:
+        console.print(escape(table.caption), style="italic dim", highlight=False)
+
+
+def print_files(console: Console, files: Sequence[Path]) -> None:
+    """Say where the files are."""
+    for path in files:
+        console.print(f"[dim]wrote[/] {escape(str(path))}", soft_wrap=True, highlight=False)

@@ -1,0 +1,1 @@
+"""Figures and reports, from released values and simulated data only."""

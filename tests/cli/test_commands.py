@@ -1,0 +1,90 @@
+"""The commands: files, words and exit codes."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from dpgp.cli import app
+from dpgp.experiments import people
+
+PNG, SVG = b"\x89PNG", b"<?xml"
+
+
+@pytest.fixture
+def run(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    return lambda *arguments: CliRunner().invoke(app, [str(a) for a in arguments])
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "rows"),
+    [
+        ("illustration", {"variant", "epsilon", "rmse", "rmse_se", "coverage_95"}, 12),
+        ("calibration", {"method", "noise_std", "epsilon", "level", "coverage", "coverage_se"}, 96),
+    ],
+)
+def test_reproduce_writes_numbers_and_figures(run, tmp_path, name, columns, rows):
+    result = run("reproduce", name, "--repeats", 2, "--seed", 3, "--output", tmp_path / "new")
+    assert result.exit_code == 0, result.output
+    assert "simulated data, seeded noise" in " ".join(result.stdout.split())
+    assert f"{name}.csv" in result.stdout
+    with (tmp_path / "new" / f"{name}.csv").open() as file:
+        records = list(csv.DictReader(file))
+    assert len(records) == rows
+    assert columns <= set(records[0])
+    assert {record["repeats"] for record in records} == {"2"}
+    assert (tmp_path / "new" / f"{name}.png").read_bytes().startswith(PNG)
+    assert (tmp_path / "new" / f"{name}.svg").read_bytes().startswith(SVG)
+
+
+def test_demo_leaves_model_figure_and_report(run, tmp_path):
+    result = run("demo", "--output", tmp_path)
+    assert result.exit_code == 0, result.output
+    assert "(1, 1e-06)-differential privacy" in result.stdout
+    assert "no part of the private release" in " ".join(result.stdout.split())
+    assert (tmp_path / "figure.png").read_bytes().startswith(PNG)
+    model = json.loads((tmp_path / "model.json").read_text())
+    assert model["certificate"]["private"] is True
+    assert len(model["mean"]) == len(model["inducing_points"]) == 25
+    report = (tmp_path / "report.md").read_text()
+    assert "kernel moments A and B" in report
+    assert "(figure.png)" in report
+    assert "RMSE" not in report  # held-out errors are the curator's
+
+
+def test_unknown_experiment_is_a_usage_error(run):
+    result = run("reproduce", "nonsense")
+    assert result.exit_code == 2
+    assert "illustration" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_one_repeat_is_a_usage_error(run, tmp_path):
+    assert run("reproduce", "illustration", "--repeats", 1, "--output", tmp_path).exit_code == 2
+
+
+def test_unwritable_folder_is_a_usage_error(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    result = run("demo", "--output", tmp_path / "file" / "below")
+    assert result.exit_code == 2
+    assert "--output" in result.output
+
+
+def test_missing_data_is_a_data_error(run, tmp_path, monkeypatch):
+    def absent(name):
+        raise ModuleNotFoundError(name)
+
+    monkeypatch.setattr(people, "files", absent)
+    result = run("demo", "--output", tmp_path)
+    assert result.exit_code == 4
+    assert 'pip install "dpgp[demo]"' in result.output
+
+
+def test_importing_the_commands_stays_light():
+    code = "import sys, dpgp.cli; print({'numpy', 'matplotlib', 'sklearn'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
