@@ -1,6 +1,13 @@
 """Honkela & Melkas (2021), "Gaussian Processes with Differential Privacy", as published."""
 
 from dpgp.paper.inference import dp_gp_inference
+from dpgp.paper.learning import Candidate, LearnedModel, dp_gp_learn_hyperparameters
 from dpgp.paper.posterior import SparsePosterior
 
-__all__ = ["SparsePosterior", "dp_gp_inference"]
+__all__ = [
+    "Candidate",
+    "LearnedModel",
+    "SparsePosterior",
+    "dp_gp_inference",
+    "dp_gp_learn_hyperparameters",
+]

@@ -8,17 +8,31 @@ from dataclasses import dataclass
 from dpgp.privacy.ledger import GaussianRelease, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
+from dpgp.privacy.selection import SelectionBudget
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The best of a secret number of runs of a private mechanism, booked as one event."""
+
+    statement: str
+
+    def __str__(self) -> str:
+        return self.statement
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """The guarantee of a model, with every release behind it."""
+    """The guarantee of a model, with every release behind it.
+
+    ``mu`` is None where the guarantee is not one of Gaussian DP.
+    """
 
     epsilon: float
     delta: float
     neighbours: Neighbours
-    mu: float
-    releases: tuple[GaussianRelease, ...]
+    mu: float | None
+    releases: tuple[GaussianRelease | Selection, ...]
     seeded: bool
 
     @classmethod
@@ -30,6 +44,21 @@ class Certificate:
             neighbours=ledger.neighbours,
             mu=ledger.spent_mu,
             releases=tuple(ledger.releases),
+            seeded=not source.is_private,
+        )
+
+    @classmethod
+    def of_selection(
+        cls, budget: SelectionBudget, neighbours: Neighbours, source: NoiseSource
+    ) -> Certificate:
+        """Charge one event for a selection, whatever the secret number of its runs."""
+        epsilon, delta = budget.total
+        return cls(
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=neighbours,
+            mu=None,
+            releases=(Selection(budget.statement),),
             seeded=not source.is_private,
         )
 
@@ -46,7 +75,9 @@ class Certificate:
     def _statement(self) -> str:
         if not math.isfinite(self.epsilon):
             return "NOT PRIVATE: no noise was added (epsilon is infinite)."
-        guarantee = f"({self.epsilon:g}, {self.delta:g})-differential privacy, mu = {self.mu:.6g}"
+        guarantee = f"({self.epsilon:g}, {self.delta:g})-differential privacy"
+        if self.mu is not None:
+            guarantee += f", mu = {self.mu:.6g}"
         if self.seeded:
             return f"NOT PRIVATE: a seeded simulation of {guarantee}."
         return f"{guarantee}."
