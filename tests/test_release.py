@@ -7,8 +7,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.gaussian_process.kernels import RBF, Matern
 
+from dpgp.domain import Box
+from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.maps import kernel_features
-from dpgp.features.placement import low_discrepancy_points, regular_grid
+from dpgp.features.placement import as_grid, low_discrepancy_points, regular_grid
+from dpgp.features.whitened import (
+    ConcatenatedFeatures,
+    GridFeatures,
+    InducingFeatures,
+    LinearFeatures,
+)
 from dpgp.privacy.fixed_point import UNIT, shrinkage
 from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.mechanism import gram_noise
@@ -16,17 +24,30 @@ from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.privacy.sensitivity import gram_sensitivity, moments_sensitivity
 from dpgp.release import (
+    Residuals,
     exact_gram,
+    exact_histograms,
     integer_columns,
+    release_count,
     release_exact_gram,
     release_gram,
+    release_histograms,
     release_sum,
 )
 from dpgp.sources.arrays import Rows
 
 GRID = regular_grid([-1.0, -1.0], [1.0, 1.0], (3, 4)).points
 SCATTERED = low_discrepancy_points([-1.0, -1.0], [1.0, 1.0], 11)
+BOX = UnitInputs(Box.from_bounds((-1, 1), 2))
 MAPS = {
+    "whitened grid": BoxFeatures(BOX, GridFeatures.of([RBF(0.3), Matern(0.5)], as_grid(GRID))),
+    "whitened points": BoxFeatures(BOX, InducingFeatures(Matern(0.7), SCATTERED)),
+    "concatenated": BoxFeatures(
+        BOX,
+        ConcatenatedFeatures(
+            [LinearFeatures(2), InducingFeatures(RBF(0.7), SCATTERED)], (0.3, 0.7)
+        ),
+    ),
     "product on a grid": kernel_features(RBF([0.4, 0.8]), GRID, 2.0),
     "any kernel, any points": kernel_features(Matern(0.7), SCATTERED, 2.5),
 }
@@ -157,3 +178,83 @@ def test_a_released_sum_carries_its_noise():
 
 def test_rows_show_no_values():
     assert repr(make_rows(3)) == "Rows(...)"
+
+
+def make_residuals(features):
+    weights = np.random.default_rng(3).normal(size=(1, features.dimension))
+    return Residuals(features, weights, np.array([0.4]))
+
+
+def test_residuals_leave_every_bit_alone_wherever_a_row_stands(features):
+    rows, residuals = make_rows(3000), make_residuals(features)
+    order = np.random.default_rng(1).permutation(3000)
+    expected = exact_gram(rows, features, residuals)
+    for block_rows in (256, 1024, 4096):
+        shuffled = reorder(rows, order)
+        result = exact_gram(shuffled, features, residuals, n_jobs=2, block_rows=block_rows)
+        assert np.array_equal(result, expected)
+
+
+def test_residuals_are_clipped_and_scaled(features):
+    rows, residuals = make_rows(200), make_residuals(features)
+    d = features.dimension
+    columns = integer_columns(rows, features, residuals)
+    left = (rows.targets - residuals.weights @ features.evaluate(rows.inputs)) / 0.4
+    assert np.allclose(columns[d:] / UNIT, np.clip(left, -1, 1), atol=1e-6)
+
+
+def test_residuals_may_come_from_other_features():
+    rows, (first, second, *_) = make_rows(200), MAPS.values()
+    residuals = make_residuals(second)
+    columns = integer_columns(rows, first, residuals)
+    left = (rows.targets - residuals.weights @ second.evaluate(rows.inputs)) / 0.4
+    assert np.allclose(columns[first.dimension :] / UNIT, np.clip(left, -1, 1), atol=1e-6)
+
+
+def quarter(block):
+    return (np.clip(block.inputs.T, -1, 0.999) * 2 + 2).astype(np.int64)
+
+
+def test_histograms_count_the_usable_rows():
+    rows = make_rows(1000)
+    rows.usable[:100] = False
+    counts = exact_histograms(rows, quarter, 4, np.zeros(2), block_rows=256)
+    expected = [np.histogram(x, 4, (-1, 1))[0] for x in rows.inputs[100:].T]
+    assert np.array_equal(counts, expected)
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_released_histograms_carry_their_noise(neighbours):
+    rows, draws = make_rows(1000), []
+    for seed in range(100):
+        counts, sigma = release_histograms(
+            rows,
+            quarter,
+            4,
+            1.0,
+            filler=np.zeros(2),
+            label="",
+            ledger=Ledger(10.0, 1e-5, neighbours),
+            source=SimulatedNoise(seed),
+            rows_per_unit=3,
+        )
+        draws.append(counts - exact_histograms(rows, quarter, 4, np.zeros(2)))
+    assert sigma == pytest.approx(3 * (2.0 if neighbours is Neighbours.REPLACE else math.sqrt(2)))
+    assert np.std(draws) == pytest.approx(sigma, rel=0.15)
+
+
+def test_the_released_count_is_that_of_the_usable_rows():
+    rows = make_rows(500)
+    rows.usable[:50] = False
+    draws = [
+        release_count(
+            rows,
+            1.0,
+            ledger=Ledger(10.0, 1e-5, Neighbours.ADD_REMOVE),
+            source=SimulatedNoise(seed),
+            rows_per_unit=2,
+        )
+        for seed in range(300)
+    ]
+    assert np.mean(draws) == pytest.approx(450, abs=5 * 2 / math.sqrt(300))
+    assert np.std(draws) == pytest.approx(2.0, rel=0.2)

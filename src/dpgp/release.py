@@ -7,7 +7,9 @@ leaves through :func:`dpgp.privacy.mechanism.publish`, which books it before any
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -15,12 +17,12 @@ from numpy.typing import NDArray
 
 from dpgp.features.maps import FeatureMap
 from dpgp.privacy.calibration import gaussian_sigma
-from dpgp.privacy.exact_sums import Integers, sum_blocks
+from dpgp.privacy.exact_sums import Integers, single_threaded_blas, sum_blocks
 from dpgp.privacy.fixed_point import UNIT, round_columns, round_targets, shrinkage
 from dpgp.privacy.ledger import GaussianLedger
 from dpgp.privacy.mechanism import GramNoise, publish, publish_gram
 from dpgp.privacy.noise import NoiseSource
-from dpgp.privacy.sensitivity import bounded_sum_sensitivity
+from dpgp.privacy.sensitivity import bounded_sum_sensitivity, histogram_sensitivity
 from dpgp.sources.arrays import Rows
 
 Array = NDArray[np.float64]
@@ -45,6 +47,22 @@ class GramRelease:
     target_std: float | None
 
 
+@dataclass(frozen=True)
+class Residuals:
+    r"""What a public function leaves of the targets, :math:`(t - \phi(x)^\top w)/R`."""
+
+    features: FeatureMap
+    weights: Array  # (K, d)
+    clips: Array  # (K,)
+
+    def of(self, block: Rows, features: FeatureMap, phi: Array) -> Array:
+        """Return the residuals of a block, given the features ``phi`` that ``features`` made."""
+        own = phi if features is self.features else self.features.evaluate(block.inputs)
+        # summed in the same order for every row, which a matrix product need not do
+        mean = np.einsum("kd,dn->kn", self.weights, own)
+        return np.asarray((block.targets - mean) / self.clips[:, None])
+
+
 def release_gram(
     rows: Rows,
     features: FeatureMap,
@@ -53,11 +71,12 @@ def release_gram(
     label: str,
     ledger: GaussianLedger,
     source: NoiseSource,
+    residuals: Residuals | None = None,
     n_jobs: int | None = None,
     block_rows: int = BLOCK_ROWS,
 ) -> GramRelease:
-    """Release the Gram matrix of features and targets, with the given noise."""
-    totals = exact_gram(rows, features, n_jobs=n_jobs, block_rows=block_rows)
+    """Release the Gram matrix of features and targets, or of residuals, with the given noise."""
+    totals = exact_gram(rows, features, residuals, n_jobs=n_jobs, block_rows=block_rows)
     return release_exact_gram(
         totals, features.dimension, noise, label=label, ledger=ledger, source=source
     )
@@ -92,28 +111,96 @@ def release_sum(
 
 
 def exact_gram(
-    rows: Rows, features: FeatureMap, *, n_jobs: int | None = None, block_rows: int = BLOCK_ROWS
+    rows: Rows,
+    features: FeatureMap,
+    residuals: Residuals | None = None,
+    *,
+    n_jobs: int | None = None,
+    block_rows: int = BLOCK_ROWS,
 ) -> Integers:
     """Return Σψψᵀ in integer units. Private: leaves this module only through a mechanism."""
     size = features.rows_per_call or block_rows
     return sum_blocks(
         rows.blocks(size),
-        lambda block: integer_columns(_padded(block, features.filler, size), features),
+        lambda block: integer_columns(_padded(block, features.filler, size), features, residuals),
         features.dimension + len(rows.targets),
         n_jobs,
     )
 
 
-def integer_columns(block: Rows, features: FeatureMap) -> Array:
+def integer_columns(block: Rows, features: FeatureMap, residuals: Residuals | None = None) -> Array:
     """Return the integers ψ of every row of a block; zero for rows that cannot be used."""
     d = features.dimension
     psi = np.empty((d + len(block.targets), len(block)))
-    psi[:d] = features.evaluate(block.inputs)
-    psi[d:] = block.targets
+    phi = psi[:d] = features.evaluate(block.inputs)
+    psi[d:] = block.targets if residuals is None else residuals.of(block, features, phi)
     psi[:, ~block.usable] = 0.0
     round_columns(psi[:d])
     round_targets(psi[d:])
     return psi
+
+
+def release_histograms(
+    rows: Rows,
+    bins_of: Callable[[Rows], NDArray[np.int64]],
+    n_bins: int,
+    mu: float,
+    *,
+    filler: Any,
+    label: str,
+    ledger: GaussianLedger,
+    source: NoiseSource,
+    rows_per_unit: int = 1,
+    block_rows: int = BLOCK_ROWS,
+) -> tuple[Array, float]:
+    """Release histograms of the rows, one a row of ``bins_of``, and the noise of a count.
+
+    ``bins_of`` maps a block to bin numbers, (histograms, rows); rows that cannot be used fall into
+    no bin.
+    """
+    counts = exact_histograms(rows, bins_of, n_bins, filler, block_rows)
+    sensitivity = histogram_sensitivity(len(counts), ledger.neighbours, rows_per_unit)
+    sigma = gaussian_sigma(sensitivity, mu)
+    totals = counts.ravel().astype(object) * int(UNIT) ** 2
+    stds = np.full(len(totals), sigma)
+    noisy = publish(totals, stds, sensitivity, sigma, label, ledger, source)
+    return noisy.reshape(counts.shape), sigma
+
+
+def exact_histograms(
+    rows: Rows,
+    bins_of: Callable[[Rows], NDArray[np.int64]],
+    n_bins: int,
+    filler: Any,
+    block_rows: int = BLOCK_ROWS,
+) -> NDArray[np.int64]:
+    """Return how many rows fall into each bin. Private, as exact_gram."""
+    with single_threaded_blas():
+        blocks = (_padded(block, filler, block_rows) for block in rows.blocks(block_rows))
+        return reduce(np.add, (_block_counts(block, bins_of, n_bins) for block in blocks))
+
+
+def _block_counts(
+    block: Rows, bins_of: Callable[[Rows], NDArray[np.int64]], n_bins: int
+) -> NDArray[np.int64]:
+    bins = bins_of(block)[:, block.usable]
+    return np.stack([np.bincount(row, minlength=n_bins) for row in bins])
+
+
+def release_count(
+    rows: Rows,
+    mu: float,
+    *,
+    ledger: GaussianLedger,
+    source: NoiseSource,
+    rows_per_unit: int = 1,
+) -> float:
+    """Release the number of rows that can be used; a unit changes it by at most its rows."""
+    sensitivity = float(rows_per_unit)
+    sigma = gaussian_sigma(sensitivity, mu)
+    totals = np.array([int(rows.usable.sum()) * int(UNIT) ** 2], dtype=object)
+    stds, label = np.array([sigma]), "number of rows"
+    return float(publish(totals, stds, sensitivity, sigma, label, ledger, source)[0])
 
 
 def _padded(block: Rows, filler: Any, size: int) -> Rows:

@@ -1,7 +1,7 @@
 """Honkela & Melkas (2021), "Gaussian Processes with Differential Privacy", as published."""
 
 from dpgp.paper.inference import dp_gp_inference
-from dpgp.paper.learning import Candidate, LearnedModel, dp_gp_learn_hyperparameters
+from dpgp.paper.learning import LearnedModel, dp_gp_learn_hyperparameters
 from dpgp.paper.posterior import SparsePosterior
 
 __all__ = [

@@ -60,11 +60,16 @@ def coinpress_mean(
         )
     standardised = (np.asarray(values, dtype=np.float64) - centre) / scale
     interval = Interval(0.0, radius / scale)
-    for step, share in enumerate(step_shares(STEPS), start=1):
+    for step, step_mu in enumerate(step_mus(mu), start=1):
         interval = _step(
-            standardised, interval, mu * math.sqrt(share), f"{label}, step {step}", ledger, source
+            standardised, interval, step_mu, f"{label}, step {step}", ledger, source
         )
     return centre + scale * interval.centre
+
+
+def step_mus(mu: float) -> list[float]:
+    """Return the μ of every step: ρ = μ²/2 is what adds up."""
+    return [mu * math.sqrt(share) for share in step_shares(STEPS)]
 
 
 def step_shares(steps: int) -> list[float]:

@@ -5,48 +5,35 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from dpgp.domain import Box
 from dpgp.features.kernels import takes_vectors
-from dpgp.paper.coinpress import coinpress_mean
 from dpgp.paper.inference import read_rows
 from dpgp.paper.model import PaperModel, as_inducing_points, resolve_norm_bound
-from dpgp.paper.posterior import SparsePosterior, cholesky_with_jitter
+from dpgp.paper.posterior import SparsePosterior
+from dpgp.paper.scoring import RELATION, Candidate, PreparedCandidate, check_noise, prepare
 from dpgp.paper.update import Update
+from dpgp.privacy.arguments import as_positive
 from dpgp.privacy.calibration import mu_of_rho
 from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.exact_sums import Integers
-from dpgp.privacy.ledger import GaussianLedger, mu_of_guarantee
-from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.ledger import mu_of_guarantee
 from dpgp.privacy.noise import NoiseSource, noise_source
 from dpgp.privacy.selection import LiuTalwarBudget, RenyiBudget, select
-from dpgp.release import exact_gram, release_exact_gram
 from dpgp.sources.arrays import Rows, column_names
 
-Array = NDArray[np.float64]
 Accounting = Literal["liu-talwar", "renyi"]
-RELATION = Neighbours.REPLACE
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One choice of hyperparameters."""
-
-    kernel: Any
-    noise_std: float
 
 
 @dataclass(frozen=True)
 class LearnedModel:
     """What Algorithm 2 publishes: the best candidate's posterior and its private score.
 
-    ``score`` is a private mean log density of the validation targets; minus infinity where every
-    private score fell outside the interval that scores can have.
+    ``score`` is a private mean log density of the validation targets, in which rows that cannot be
+    used count with a public constant; minus infinity where every private score fell outside the
+    interval that scores can have.
     """
 
     posterior: SparsePosterior
@@ -84,7 +71,8 @@ def dp_gp_learn_hyperparameters(
     X1, y1, X2, y2
         Training and validation rows: disjoint sets of people.
     inducing_points, target_bound, bounds, missing, random_state, n_jobs
-        As in :func:`~dpgp.paper.dp_gp_inference`.
+        As in :func:`~dpgp.paper.dp_gp_inference`. With "ignore", validation rows that are
+        incomplete count with the same public density for every candidate.
     candidates
         Pairs of a kernel and an observation noise, all public.
     epsilon, delta
@@ -104,16 +92,16 @@ def dp_gp_learn_hyperparameters(
     see how long it took.
     """
     budget = selection_budget(epsilon, delta, accounting, gamma, shape, mean_draws)
+    names = _common_names(X1, X2)
     _check_disjoint(X1, X2, "X1", "X2")
     _check_disjoint(y1, y2, "y1", "y2")
-    box = None if bounds is None else Box.from_bounds(bounds, np.shape(X1)[1], column_names(X1))
+    box = _public_box(bounds, X1, names)
     models = candidate_models(candidates, inducing_points, target_bound, box)
-    training = read_rows(X1, y1, models[0], 0.0, box, missing)
-    validation = read_rows(X2, y2, models[0], 0.0, box, missing)
+    check_noise(models, *run_budget(budget))
+    training = _read("training", X1, y1, models[0], box, missing)
+    validation = _read("validation", X2, y2, models[0], box, missing)
     source = noise_source(random_state)
-
-    prepared = [PreparedCandidate.of(model, training, validation, n_jobs) for model in models]
-    return learn(prepared, budget, source, column_names(X1))
+    return learn(prepare(models, training, validation, n_jobs), budget, source, names)
 
 
 def learn(
@@ -154,11 +142,14 @@ def selection_budget(
     mean_draws: float | None = None,
 ) -> LiuTalwarBudget | RenyiBudget:
     """Calibrate the runs of a selection so that all of it is (ε, δ)-DP."""
+    if accounting not in get_args(Accounting):
+        raise ValueError(f"`accounting` must be one of {get_args(Accounting)}, got {accounting!r}.")
+    if as_positive("gamma", gamma) > 1.0:
+        raise ValueError(f"`gamma` must be at most 1, got {gamma}.")
     if accounting == "liu-talwar":
         return LiuTalwarBudget.for_total(epsilon, delta, gamma)
-    if accounting == "renyi":
-        return RenyiBudget.for_total(epsilon, delta, mean_draws or 1.0 / gamma, shape)
-    raise ValueError(f'`accounting` must be "liu-talwar" or "renyi", got {accounting!r}.')
+    mean = 1.0 / gamma if mean_draws is None else mean_draws
+    return RenyiBudget.for_total(epsilon, delta, mean, shape)
 
 
 def run_budget(budget: LiuTalwarBudget | RenyiBudget) -> tuple[float, float]:
@@ -174,83 +165,6 @@ def run_budget(budget: LiuTalwarBudget | RenyiBudget) -> tuple[float, float]:
     return mu_of_guarantee(budget.epsilon, budget.delta), mu_of_rho(rho * (1.0 - 1e-12))
 
 
-@dataclass(frozen=True)
-class PreparedCandidate:
-    """A candidate with everything that its runs share. Private: holds exact sums and raw rows."""
-
-    model: PaperModel
-    totals: Integers
-    K_vz: Array
-    unexplained: Array  # k(x, x) − k_xZ K_ZZ⁻¹ k_Zx at the validation inputs
-    targets: Array
-
-    @classmethod
-    def of(
-        cls, model: PaperModel, training: Rows, validation: Rows, n_jobs: int | None
-    ) -> PreparedCandidate:
-        """Compute the sums and kernel values that all runs of the candidate share."""
-        K_vz = np.asarray(model.kernel(validation.inputs, model.inducing_points))
-        whitened = solve_triangular(cholesky_with_jitter(model.K_zz), K_vz.T, lower=True)
-        explained = np.einsum("ij,ij->j", whitened, whitened)
-        return cls(
-            model=model,
-            totals=exact_gram(training, model.features(), n_jobs=n_jobs),
-            K_vz=K_vz,
-            unexplained=np.maximum(model.kernel.diag(validation.inputs) - explained, 0.0),
-            targets=model.target_bound * validation.targets[0],
-        )
-
-    def run(
-        self, training_mu: float, validation_mu: float, source: NoiseSource
-    ) -> tuple[float, Update]:
-        """Fit and score the candidate once, with fresh noise."""
-        ledger = GaussianLedger(training_mu, RELATION)
-        release = release_exact_gram(
-            self.totals,
-            len(self.model.inducing_points),
-            self.model.noise(ledger.share(1.0), RELATION),
-            label="kernel moments A and B",
-            ledger=ledger,
-            source=source,
-        )
-        update = self.model.update(release)
-        return self.score(update, validation_mu, source), update
-
-    def score(self, update: Update, mu: float, source: NoiseSource) -> float:
-        """Return a private mean log density of the validation targets, by CoinPress."""
-        centre, radius = score_interval(self.model.target_bound, self.model.noise_std)
-        densities = np.clip(self.log_densities(update), centre - radius, centre + radius)
-        ledger = GaussianLedger(mu, RELATION)
-        score = coinpress_mean(
-            densities,
-            centre=centre,
-            radius=radius,
-            scale=1.0,
-            mu=ledger.share(1.0),
-            ledger=ledger,
-            source=source,
-            label="validation score",
-        )
-        # Differs from HM21: Algorithm 2 compares the sum over rows with the bounds of one row
-        return score if abs(score - centre) <= radius else -math.inf
-
-    def log_densities(self, update: Update) -> Array:
-        """Return the log density of every validation target (HM21 eq. 21)."""
-        mean = self.K_vz @ update.alpha
-        noise = self.model.noise_std**2
-        explained = np.einsum("ij,ij->i", self.K_vz @ update.W, self.K_vz)
-        variance = self.unexplained + explained + noise
-        return np.asarray(
-            -0.5 * (np.log(2 * np.pi * variance) + (self.targets - mean) ** 2 / variance)
-        )
-
-
-def score_interval(target_bound: float, noise_std: float) -> tuple[float, float]:
-    """Return centre and radius of the log densities, C_CP and R_CP of HM21's appendix."""
-    radius = target_bound**2 / noise_std**2
-    return -0.5 * math.log(2 * math.pi) - math.log(noise_std) - radius, radius
-
-
 def candidate_models(
     candidates: Sequence[Candidate | tuple[Any, float]],
     inducing_points: Any,
@@ -258,30 +172,62 @@ def candidate_models(
     box: Box | None = None,
 ) -> list[PaperModel]:
     """Return a model for every candidate, with its certified norm bound."""
-    if len(candidates) == 0:
+    pairs = [_as_candidate(candidate) for candidate in candidates]
+    if not pairs:
         raise ValueError("`candidates` must hold at least one (kernel, noise_std) pair.")
-    pairs = [(c.kernel, c.noise_std) if isinstance(c, Candidate) else c for c in candidates]
-    if len({takes_vectors(kernel) for kernel, _ in pairs}) > 1:
+    if len({takes_vectors(pair.kernel) for pair in pairs}) > 1:
         raise ValueError("`candidates` must all be kernels on the same kind of input.")
-    Z = as_inducing_points(inducing_points, pairs[0][0], box)
+    Z = as_inducing_points(inducing_points, pairs[0].kernel, box)
     return [
         PaperModel(
-            kernel=kernel,
+            kernel=pair.kernel,
             inducing_points=Z,
-            noise_std=noise_std,
+            noise_std=pair.noise_std,
             target_bound=target_bound,
-            norm_bound=resolve_norm_bound(kernel, Z, "certified", box),
+            norm_bound=resolve_norm_bound(pair.kernel, Z, "certified", box),
         )
-        for kernel, noise_std in pairs
+        for pair in pairs
     ]
 
 
+def _as_candidate(value: Candidate | tuple[Any, float]) -> Candidate:
+    if isinstance(value, Candidate):
+        return value
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise TypeError(
+            f"`candidates` must hold (kernel, noise_std) pairs, got {type(value).__name__}."
+        )
+    return Candidate(*value)
+
+
+def _read(which: str, X: Any, y: Any, model: PaperModel, box: Box | None, missing: str) -> Rows:
+    try:
+        return read_rows(X, y, model, 0.0, box, missing)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"in the {which} rows, {error}") from None
+
+
+def _public_box(bounds: Any, X: Any, names: Sequence[str] | None) -> Box | None:
+    if bounds is None:
+        return None
+    if np.ndim(X) != 2:
+        raise ValueError("`X1` must have two dimensions (rows, columns) where `bounds` are given.")
+    return Box.from_bounds(bounds, np.shape(X)[1], names)
+
+
+def _common_names(first: Any, second: Any) -> tuple[str, ...] | None:
+    names = column_names(first)
+    if names != column_names(second):
+        raise ValueError("`X1` and `X2` must have the same columns, in the same order.")
+    return names
+
+
 def _check_disjoint(first: Any, second: Any, name: str, other: str) -> None:
-    if first is second or (
-        isinstance(first, np.ndarray)
-        and isinstance(second, np.ndarray)
-        and np.shares_memory(first, second)
-    ):
+    if first is second or np.may_share_memory(_values(first), _values(second)):
         raise ValueError(
             f"`{name}` and `{other}` share rows: training and validation must be disjoint people."
         )
+
+
+def _values(table: Any) -> Any:
+    return table.to_numpy() if hasattr(table, "to_numpy") else np.asarray(table)

@@ -9,6 +9,7 @@ end. Every formula, and every bound on rounding errors, is in docs/proofs/gaussi
 import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -188,6 +189,7 @@ def mu_of_rho(rho: float) -> float:
     return mu
 
 
+@lru_cache(maxsize=1024, typed=True)
 def gaussian_sigma(sensitivity: float, mu: float) -> float:
     r"""Standard deviation :math:`\Delta/\mu` of the :math:`\mu`-GDP Gaussian mechanism, rounded up.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from functools import cache, reduce
 from threading import Lock
 from typing import Any, TypeVar
@@ -86,11 +87,17 @@ def sum_blocks(
         return gram
 
     threads = n_jobs or os.cpu_count() or 1
-    with _blas().limit(limits=1, user_api="blas"):
+    with single_threaded_blas():
         if threads == 1:
             return sum_share(0).total()
         with ThreadPoolExecutor(threads) as pool:
             return reduce(ExactGram.merge, pool.map(sum_share, range(threads))).total()
+
+
+def single_threaded_blas() -> AbstractContextManager[Any]:
+    """Keep BLAS to one thread: a product must not depend on how many there are."""
+    limit: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
+    return limit
 
 
 @cache

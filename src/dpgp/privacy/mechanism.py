@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,7 @@ def _over_root_two(std: float) -> float:
     return 0.0 if std == 0.0 else math.nextafter(std / math.sqrt(2.0), math.inf)
 
 
+@lru_cache(maxsize=1024, typed=True)
 def moments_noise(
     mu: float, ratio: float, neighbours: Neighbours, *, as_printed: bool = False
 ) -> GramNoise:
@@ -76,11 +78,16 @@ def moments_noise(
 
 
 def gram_noise(
-    mu: float, target_weight: float, n_targets: int, neighbours: Neighbours
+    mu: float,
+    target_weight: float,
+    n_targets: int,
+    neighbours: Neighbours,
+    rows_per_unit: int = 1,
 ) -> GramNoise:
     r"""Noise for all of Σψψᵀ with targets weighted by s, :math:`\|\psi\|^2 \le 1 + K s^2`."""
     s = target_weight
-    sensitivity = gram_sensitivity(math.sqrt(1.0 + n_targets * s**2), neighbours)
+    norm_bound = math.nextafter(math.sqrt(1.0 + n_targets * s**2), math.inf)
+    sensitivity = gram_sensitivity(norm_bound, neighbours, rows_per_unit)
     sigma = gaussian_sigma(sensitivity, mu)
     return GramNoise(sensitivity, sigma, sigma, _over_root_two(sigma) / s, sigma / s**2)
 

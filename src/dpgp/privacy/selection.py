@@ -9,6 +9,7 @@ model (docs/threat-model.md). Proof: docs/proofs/selection.md.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,14 +18,16 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
+from scipy.special import gammaln
 
 from dpgp.privacy.arguments import as_finite_positive, as_non_negative, as_positive, as_probability
-from dpgp.privacy.noise import NoiseSource
+from dpgp.privacy.noise import NoiseSource, SecureNoise
 
 Array = NDArray[np.float64]
 Result = TypeVar("Result")
 
-COUNT_ERROR = 1e-6  # |log P(K = k) − log of its computed value|, for every k: about 1e-8 in truth
+COUNT_ERROR = 1e-6  # |log P(K = k) − log of its computed value|, for every k that can be drawn
+SMALLEST_LOG_PROBABILITY = -700.0  # a K rarer than this is never drawn
 
 
 class SelectionBudget(Protocol):
@@ -46,20 +49,38 @@ class SelectionBudget(Protocol):
 
 
 def select(
-    mechanism: Callable[[], tuple[float, Result]], budget: SelectionBudget, source: NoiseSource
+    mechanism: Callable[[], tuple[float, Result]],
+    budget: SelectionBudget,
+    source: NoiseSource | None = None,
 ) -> tuple[float, Result] | None:
     """Run a private mechanism a secret number of times; return the run with the highest score.
 
     ``mechanism`` returns a score and what it belongs to, both under the privacy that ``budget``
     was calibrated for. None where the number of runs came out as zero, which only a Poisson number
-    can. Ties go to the earlier run.
+    can. Ties go to the earlier run. Warnings of the runs are dropped: they could be counted.
     """
     best: tuple[float, Result] | None = None
-    for _ in range(budget.number_of_draws(source)):
-        run = mechanism()
-        if best is None or run[0] > best[0]:
-            best = run
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(budget.number_of_draws(source or SecureNoise())):
+            run = mechanism()
+            if best is None or run[0] > best[0]:
+                best = run
     return best
+
+
+def happens(probability: float, source: NoiseSource) -> bool:
+    """Return True with exactly this probability, however small: digit by digit of base 2^53."""
+    while probability > 0.0:
+        scaled = probability * _DIGIT
+        wanted, drawn = math.floor(scaled), math.floor(source.uniform() * _DIGIT)
+        if drawn != wanted:
+            return drawn < wanted
+        probability = scaled - wanted
+    return False
+
+
+_DIGIT = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -94,13 +115,13 @@ class LiuTalwarBudget:
         max_draws = math.ceil(-t / gamma)
         # √(2δ) = (δ_tot − e^{−γT})/T
         root = (delta - math.exp(-gamma * max_draws)) / max_draws * (1.0 - 1e-12)
-        run_epsilon = (epsilon / 3.0 - root) * (1.0 - 1e-15)
-        if run_epsilon <= 0.0 or root <= 0.0:
+        run_epsilon, run_delta = epsilon / 3.0 * (1.0 - 1e-15) - root, root**2 / 2.0
+        if run_epsilon <= 0.0 or root <= 0.0 or run_delta < 1e-300:
             raise ValueError(
                 f"`epsilon` = {epsilon} and `delta` = {delta} are too small for a selection at "
                 f"`gamma` = {gamma}; ask for more, or raise `gamma`."
             )
-        return cls(run_epsilon, root**2 / 2.0, gamma, max_draws, (epsilon, delta))
+        return cls(run_epsilon, run_delta, gamma, max_draws, (epsilon, delta))
 
     @property
     def statement(self) -> str:
@@ -113,7 +134,7 @@ class LiuTalwarBudget:
     def number_of_draws(self, source: NoiseSource) -> int:
         """Draw K: after every run the selection stops with probability γ, and after T anyway."""
         draws = 1
-        while draws < self.max_draws and source.uniform() >= self.stop_probability:
+        while draws < self.max_draws and not happens(self.stop_probability, source):
             draws += 1
         return draws
 
@@ -135,20 +156,12 @@ class RenyiBudget:
     @classmethod
     def for_total(cls, epsilon: float, delta: float, mean: float, shape: float) -> RenyiBudget:
         """Calibrate a run so that the whole selection is (``epsilon``, ``delta``)-DP."""
-        as_finite_positive("epsilon", epsilon)
-        as_probability("delta", delta)
-        as_non_negative("shape", shape)
-        if as_finite_positive("mean_draws", mean) <= 1.0:
-            raise ValueError(f"`mean_draws` must be greater than 1, got {mean}.")
-        if epsilon > 100.0 or delta < 1e-250:
-            raise ValueError(
-                "`epsilon` must be at most 100 and `delta` at least 1e-250 for this accounting, "
-                f"got {epsilon} and {delta}."
-            )
-        run_epsilon = epsilon - 2.0 * COUNT_ERROR
+        _check_renyi(epsilon, delta, mean, shape)
+        # the computed law of K is exp(±COUNT_ERROR) away from the one that is accounted for
+        run_epsilon, run_delta = epsilon - 2.0 * COUNT_ERROR, delta * (1.0 - 2.0 * COUNT_ERROR)
 
         def excess(log_multiplier: float) -> float:
-            return selection_epsilon(math.exp(log_multiplier), delta, mean, shape) - run_epsilon
+            return selection_epsilon(math.exp(log_multiplier), run_delta, mean, shape) - run_epsilon
 
         high = 0.0
         while excess(high) > 0.0:
@@ -159,7 +172,7 @@ class RenyiBudget:
                     "expected; ask for more, or for fewer draws."
                 )
         multiplier = math.exp(brentq(excess, high - _WIDEST_BRACKET, high, xtol=1e-13))
-        while selection_epsilon(multiplier, delta, mean, shape) > run_epsilon:
+        while selection_epsilon(multiplier, run_delta, mean, shape) > run_epsilon:
             multiplier *= 1.0 + 1e-12
         return cls(math.nextafter(1.0 / multiplier, 0.0), mean, shape, (epsilon, delta))
 
@@ -175,42 +188,58 @@ class RenyiBudget:
         """Draw K: after every run the selection stops with the hazard P(K = k | K ≥ k)."""
         draws, hazards = self._hazards
         for hazard in hazards:
-            if source.uniform() < hazard:
+            if happens(hazard, source):
                 break
             draws += 1
         return draws
 
     @cached_property
     def _hazards(self) -> tuple[int, Array]:
-        """The smallest K that can happen, and P(K = k | K ≥ k) from there on.
+        """The smallest K that is drawn, and P(K = k | K ≥ k) from there to the largest."""
+        k = np.arange(0.0 if self.shape == math.inf else 1.0, self._beyond)
+        log_p = self.log_probability(k)
+        drawn = log_p > SMALLEST_LOG_PROBABILITY
+        p = np.exp(log_p[drawn])
+        return int(k[drawn][0]), p / np.cumsum(p[::-1])[::-1]
 
-        The last k has a probability below 1e-300 and a hazard of one.
+    def log_probability(self, k: Array) -> Array:
+        r"""Return log P(K = k) for every k.
+
+        .. math:: P(K = k) = \frac{(1-\gamma)^k}{\gamma^{-\eta} - 1}\binom{k + \eta - 1}{k},
+                  \qquad \frac{(1-\gamma)^k}{k \log(1/\gamma)} \text{ for } \eta = 0
+
+        (Papernot & Steinke 2022, definition 1), or Poisson.
         """
-        first, log_first, log_ratios = self._law()
-        log_p = log_first + np.concatenate([[0.0], np.cumsum(log_ratios)])
-        p = np.exp(log_p[log_p > -700.0])
-        return first, p / np.cumsum(p[::-1])[::-1]
-
-    def _law(self) -> tuple[int, float, Array]:
-        """The smallest K, the log of its probability, and log P(K = k + 1)/P(K = k) from there."""
         if self.shape == math.inf:
-            k = np.arange(0.0, 2.0 * self.mean_draws + 1000.0)
-            return 0, -self.mean_draws, math.log(self.mean_draws) - np.log(k + 1.0)
-        gamma, k = self._gamma, np.arange(1.0, 720.0 / self._gamma)
-        log_ratios = math.log1p(-gamma) + np.log((k + self.shape) / (k + 1.0))
-        if self.shape == 0.0:
-            return 1, math.log((1.0 - gamma) / -math.log(gamma)), log_ratios
-        normaliser = math.expm1(-self.shape * math.log(gamma))
-        return 1, math.log((1.0 - gamma) * self.shape / normaliser), log_ratios
+            return np.asarray(k * math.log(self.mean_draws) - self.mean_draws - gammaln(k + 1.0))
+        gamma, eta = self._gamma, self.shape
+        decay = k * math.log1p(-gamma)
+        if eta == 0.0:
+            return np.asarray(decay - np.log(k) - math.log(-math.log(gamma)))
+        x = -eta * math.log(gamma)
+        log_normaliser = x + math.log(-math.expm1(-x))  # log(γ^−η − 1)
+        choices = gammaln(k + eta) - gammaln(k + 1.0) - gammaln(eta)
+        return np.asarray(decay + choices - log_normaliser)
+
+    @property
+    def _beyond(self) -> float:
+        """A K beyond all that are drawn."""
+        if self.shape == math.inf:
+            return 2.0 * self.mean_draws + 1000.0
+        return 2.0 + (720.0 + 10.0 * self.shape) / self._gamma
 
     @cached_property
     def _gamma(self) -> float:
-        """The γ at which the truncated negative binomial has the wanted mean."""
+        return _tnb_gamma(self.mean_draws, self.shape)
 
-        def excess(log_gamma: float) -> float:
-            return _tnb_mean(math.exp(log_gamma), self.shape) - self.mean_draws
 
-        return math.exp(brentq(excess, -60.0, -1e-9))
+def _tnb_gamma(mean: float, shape: float) -> float:
+    """Return the γ at which the truncated negative binomial has the wanted mean."""
+
+    def excess(log_gamma: float) -> float:
+        return _tnb_mean(math.exp(log_gamma), shape) - mean
+
+    return math.exp(brentq(excess, -60.0, -1e-9, xtol=1e-14, rtol=1e-15))
 
 
 def _tnb_mean(gamma: float, shape: float) -> float:
@@ -219,6 +248,25 @@ def _tnb_mean(gamma: float, shape: float) -> float:
     return shape * (1.0 - gamma) / (gamma * -math.expm1(shape * math.log(gamma)))
 
 
+def _check_renyi(epsilon: float, delta: float, mean: float, shape: float) -> None:
+    """Refuse what the accounting, or the computed law of K, was not analysed for."""
+    as_finite_positive("epsilon", epsilon)
+    as_probability("delta", delta)
+    as_non_negative("shape", shape)
+    if not 1e-5 <= epsilon <= 100.0 or delta < 1e-200:
+        raise ValueError(
+            "`epsilon` must be between 1e-5 and 100 and `delta` at least 1e-200 for this "
+            f"accounting, got {epsilon} and {delta}."
+        )
+    if shape != math.inf and not (shape == 0.0 or 0.01 <= shape <= 100.0):
+        raise ValueError(f"`shape` must be 0, from 0.01 to 100, or infinite, got {shape}.")
+    if not 1.01 <= as_finite_positive("mean_draws", mean) <= 1e4:
+        raise ValueError(f"`mean_draws` must be between 1.01 and 10000, got {mean}.")
+    if shape != math.inf and _tnb_gamma(mean, shape) < _SMALLEST_GAMMA:
+        raise ValueError(f"`mean_draws` = {mean} is too large for `shape` = {shape}.")
+
+
+_SMALLEST_GAMMA = 1e-4
 _ORDERS = 1.0 + np.logspace(-2.0, 4.0, 150)
 _LARGEST_LOG_MULTIPLIER = 12.0
 _WIDEST_BRACKET = 8.0

@@ -69,6 +69,22 @@ def _rows(inputs: Any, y: Any, missing: str, finite_where_present: Array) -> Row
     return Rows(inputs, targets[None], usable_rows(missing, targets, finite_where_present))
 
 
+def first_rows_of_units(units: Any, rows: int, most: int) -> NDArray[np.bool_]:
+    """Return which rows are among the first ``most`` of their unit.
+
+    What a unit keeps depends on that unit's rows alone. Proof: docs/proofs/gram_sensitivity.md.
+    """
+    ids = np.asarray(units)
+    if ids.ndim != 1 or len(ids) != rows:
+        raise ValueError("`units` must hold one identifier for each of the rows of `X`.")
+    _, unit = np.unique(ids.astype(str) if ids.dtype == object else ids, return_inverse=True)
+    order = np.argsort(unit, kind="stable")
+    starts = np.searchsorted(unit[order], unit[order], side="left")
+    kept = np.empty(rows, dtype=bool)
+    kept[order] = np.arange(rows) - starts < most
+    return kept
+
+
 def column_names(X: Any) -> tuple[str, ...] | None:
     """Return the column names of a data frame, None for anything else."""
     columns = getattr(X, "columns", None)
