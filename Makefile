@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt README.md $(shell find src -type f -name '*.py')
-PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install --quiet --constraint constraints.txt
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install -qq --constraint constraints.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-slow lint docs bench clean

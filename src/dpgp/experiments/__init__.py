@@ -40,4 +40,7 @@ REGISTRY = {
     "calibration": Entry(
         "dpgp.experiments.calibration", "HM21 §5.2: do the intervals cover what they promise?", 40
     ),
+    "hyperparameters": Entry(
+        "dpgp.experiments.hyperparameters", "HM21 §5.3: hyperparameters by private selection", 100
+    ),
 }

@@ -61,9 +61,7 @@ def coinpress_mean(
     standardised = (np.asarray(values, dtype=np.float64) - centre) / scale
     interval = Interval(0.0, radius / scale)
     for step, step_mu in enumerate(step_mus(mu), start=1):
-        interval = _step(
-            standardised, interval, step_mu, f"{label}, step {step}", ledger, source
-        )
+        interval = _step(standardised, interval, step_mu, f"{label}, step {step}", ledger, source)
     return centre + scale * interval.centre
 
 

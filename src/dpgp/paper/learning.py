@@ -216,18 +216,19 @@ def _public_box(bounds: Any, X: Any, names: Sequence[str] | None) -> Box | None:
 
 
 def _common_names(first: Any, second: Any) -> tuple[str, ...] | None:
-    names = column_names(first)
-    if names != column_names(second):
+    names, others = column_names(first), column_names(second)
+    if names is not None and others is not None and names != others:
         raise ValueError("`X1` and `X2` must have the same columns, in the same order.")
     return names
 
 
 def _check_disjoint(first: Any, second: Any, name: str, other: str) -> None:
-    if first is second or np.may_share_memory(_values(first), _values(second)):
+    if first is second or _share_memory(first, second):
         raise ValueError(
             f"`{name}` and `{other}` share rows: training and validation must be disjoint people."
         )
 
 
-def _values(table: Any) -> Any:
-    return table.to_numpy() if hasattr(table, "to_numpy") else np.asarray(table)
+def _share_memory(first: Any, second: Any) -> bool:
+    arrays = [x.to_numpy() if hasattr(x, "to_numpy") else x for x in (first, second)]
+    return all(isinstance(x, np.ndarray) for x in arrays) and np.shares_memory(*arrays)
