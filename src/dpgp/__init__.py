@@ -8,6 +8,7 @@ __version__ = "0.1.0"
 _EXPORTS = {
     "Grid": "dpgp.features.placement",
     "NormalizedKernel": "dpgp.features.kernels",
+    "PrivateGPRegressor": "dpgp.regressor",
     "ProductKernel": "dpgp.features.kernels",
     "low_discrepancy_points": "dpgp.features.placement",
     "paper": "dpgp",

@@ -121,9 +121,10 @@ class GridFeatures:
 
 @dataclass(frozen=True)
 class LinearFeatures:
-    r"""A constant and the inputs, :math:`\phi(x) = (\sqrt{1/2}, x\sqrt{1/2D})`."""
+    r"""A constant and the inputs, :math:`\phi(x) = (\sqrt a, x\sqrt{(1 - a)/D})`."""
 
     columns: int
+    constant_share: float = 0.5
 
     @property
     def dimension(self) -> int:
@@ -142,8 +143,8 @@ class LinearFeatures:
 
     def evaluate(self, U: Array) -> Array:
         """Return the constant and the scaled inputs as columns."""
-        scaled = U.T * math.sqrt(0.5 / self.columns)
-        return np.vstack([np.full((1, len(U)), math.sqrt(0.5)), scaled])
+        scaled = U.T * math.sqrt((1.0 - self.constant_share) / self.columns)
+        return np.vstack([np.full((1, len(U)), math.sqrt(self.constant_share)), scaled])
 
 
 @dataclass(frozen=True)

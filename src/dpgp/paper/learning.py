@@ -55,7 +55,7 @@ def dp_gp_learn_hyperparameters(
     gamma: float = 0.01,
     accounting: Accounting = "liu-talwar",
     random_state: int | np.random.Generator | None = None,
-    shape: float = 0.0,
+    shape: float = 1.0,
     mean_draws: float | None = None,
     bounds: Any = None,
     missing: str = "error",
@@ -83,8 +83,9 @@ def dp_gp_learn_hyperparameters(
         "liu-talwar" is Algorithm 2 as published; "renyi" draws the number of runs as Papernot &
         Steinke (2022) do and needs far less noise.
     shape, mean_draws
-        "renyi": distribution of the number of runs (0 logarithmic, 1 geometric, infinity Poisson)
-        and its mean, 1/``gamma`` by default.
+        "renyi": distribution of the number of runs (1 geometric as in Algorithm 2, 0 logarithmic,
+        infinity Poisson) and its mean, 1/``gamma`` by default. Logarithmic needs the least noise
+        but is often a handful of runs.
 
     Notes
     -----
@@ -138,7 +139,7 @@ def selection_budget(
     delta: float,
     accounting: Accounting,
     gamma: float = 0.01,
-    shape: float = 0.0,
+    shape: float = 1.0,
     mean_draws: float | None = None,
 ) -> LiuTalwarBudget | RenyiBudget:
     """Calibrate the runs of a selection so that all of it is (ε, δ)-DP."""

@@ -1,0 +1,1 @@
+"""From releases to a posterior: sees what was released, never rows."""

@@ -1,0 +1,225 @@
+r"""Posterior and evidence of all stages together, for many hyperparameter vectors at once.
+
+Stage k measured :math:`A_k = \sum\phi\,\mathrm{clip}(r_k, R_k)`, :math:`r_k = t - \phi^\top w_k`.
+Corrected for clipping by the slope :math:`g_k`, and moved back,
+
+.. math:: A_k/g_k + \tilde Bw_k = \tilde Bw + \Phi^\top\epsilon + \text{distortion}
+          - E(w - w_k) + \text{noise}/g_k
+
+where the sampling noise and the error E of :math:`\tilde B` are common to all stages. The stages
+are combined by least squares; the rest is one linear Gaussian model,
+:math:`a = \tilde Bw + N(0, (\sigma^2 + \delta)\tilde B + Q)`. docs/method.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.optimize import nnls
+
+from dpgp.features.whitened import WhitenedMap
+from dpgp.inference import clipping
+from dpgp.inference.batch_kernels import batch_gram
+from dpgp.inference.gram_estimate import GramEstimate
+from dpgp.inference.stage import StageRelease
+
+Array = NDArray[np.float64]
+
+SHAPE_DOUBT = 0.05
+"""Relative error allowed for the Gaussian shape of tails in an earlier stage's second moment."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What is believed of the weights and the noise: mean, covariance, root mean square of σ."""
+
+    w: Array
+    V: Array
+    noise: float
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """All stages as one, a = Bw + N(0, (σ² + δ)B + Q), diagonalised: UᵀQU = I, UᵀBU = Λ."""
+
+    a: Array
+    B: Array
+    distortion: float
+    U: Array
+    Lambda: Array
+
+    @cached_property
+    def U_inverse(self) -> Array:
+        """U⁻¹, which takes w to w' = U⁻¹w."""
+        return np.asarray(np.linalg.inv(self.U))
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """Given each θ: mean and covariance of w' = U⁻¹w, and the log evidence."""
+
+    mean: Array
+    covariance: Array
+    log_evidence: Array
+
+
+def mean_square(v: Array, V: Array, gram: GramEstimate, n: float) -> float:
+    """E[vᵀBv]/n for v of mean ``v`` and covariance V: how far two functions are apart."""
+    return max(float(v @ gram.B @ v + np.sum(gram.B * V)) / n, 0.0)
+
+
+def combine_stages(
+    stages: Sequence[StageRelease], gram: GramEstimate, moments: Moments
+) -> Measurement:
+    """Combine the stages by least squares, with the error of B shared between them."""
+    moved = np.stack([moments.w - stage.w0 for stage in stages])
+    slopes, added = np.transpose(
+        [_clipping(s, v, gram, moments) for s, v in zip(stages, moved, strict=True)]
+    )
+    noise = np.array([stage.sigma_a for stage in stages]) / slopes
+    omega = _combination(noise, gram, moments.V, moved)
+    parts = [s.A / g + gram.B @ s.w0 for s, g in zip(stages, slopes, strict=True)]
+    v_bar, d = omega @ moved, len(gram.B)
+    Q = gram.error_covariance(moments.V + np.outer(v_bar, v_bar))
+    Q += (np.sum((omega * noise) ** 2) + 1e-11 * np.trace(gram.B) / d) * np.eye(d)
+    Lambda, U = eigh(gram.B, Q)
+    distortion = float(np.sum(omega * np.sqrt(added))) ** 2
+    return Measurement(omega @ parts, gram.B, distortion, U, np.maximum(Lambda, 0.0))
+
+
+def _clipping(
+    stage: StageRelease, v: Array, gram: GramEstimate, moments: Moments
+) -> tuple[float, float]:
+    """Return the slope g, and the variance that clipping adds, of residuals of sd τ."""
+    if stage.is_unclipped:
+        return 1.0, 0.0
+    # τ² = σ² + E[(w − w_k)ᵀB(w − w_k)]/n
+    tau = float(np.sqrt(moments.noise**2 + mean_square(v, moments.V, gram, stage.n)))
+    return float(clipping.slope(stage.clip, tau)), clipping.distortion(stage.clip, tau)
+
+
+def _combination(noise: Array, gram: GramEstimate, V: Array, moved: Array) -> Array:
+    """argmin ωᵀSω over ω ≥ 0, Σω = 1, S_kl = δ_kl σ_ak²/g_k² + tr Ω(E[(w − w_k)(w − w_l)ᵀ])/d.
+
+    A negative weight would extrapolate along the error of B and trust its size too much.
+    """
+    if noise[-1] == 0.0:
+        return np.asarray(np.eye(len(noise))[-1])
+    Gamma = gram.error_trace_matrix() / len(V)
+    S = np.diag(noise**2) + moved @ Gamma @ moved.T + np.sum(Gamma * V)
+    L = np.linalg.cholesky(S / np.trace(S))
+    rows = np.vstack([L.T, np.full(len(S), 1e3)])
+    omega, _ = nnls(rows, np.append(np.zeros(len(S)), 1e3))
+    return np.asarray(omega / omega.sum())
+
+
+def condition(
+    measurement: Measurement,
+    stages: Sequence[StageRelease],
+    features: WhitenedMap,
+    kernel: Any,
+    thetas: Array,
+) -> Conditional:
+    r"""Return the posterior of w' and log p(a, c | θ) for every θ = (kernel.theta, log σ).
+
+    In the coordinates :math:`w' = U^{-1}w`: :math:`a' = \Lambda w' + N(0, D)`,
+    :math:`D = 1 + (\sigma^2 + \delta)\Lambda`, so with :math:`H = \Lambda D^{-1/2}`,
+    :math:`S = I + HC'H` is positive definite and :math:`V' = C' - C'HS^{-1}HC'`.
+    """
+    lam, sigma2 = measurement.Lambda, np.exp(2 * thetas[:, -1])
+    C = prior_covariances(features, kernel, thetas[:, :-1], measurement.U_inverse)
+    D = 1 + (sigma2[:, None] + measurement.distortion) * lam
+    H = lam / np.sqrt(D)
+    HC = H[:, :, None] * C
+    L = np.linalg.cholesky(_symmetric(HC * H[:, None, :]) + np.eye(len(lam)))
+    z = (measurement.U.T @ measurement.a) / np.sqrt(D)
+    half = np.linalg.solve(L, np.concatenate([HC, z[:, :, None]], axis=2))
+    gain, whitened = half[:, :, :-1], half[:, :, -1]
+    mean = np.einsum("tij,ti->tj", gain, whitened)
+    V = C - np.swapaxes(gain, 1, 2) @ gain
+    # −½ zᵀS⁻¹z − ½ log|S| − ½ log|D|
+    log_evidence = -0.5 * np.sum(whitened**2, axis=1) - _log_root(L) - 0.5 * np.log(D).sum(axis=1)
+    log_evidence += second_moment_evidence(measurement, stages, mean, V, sigma2)
+    return Conditional(mean, V, log_evidence)
+
+
+def prior_covariances(features: WhitenedMap, kernel: Any, thetas: Array, basis: Array) -> Array:
+    """Return C_θ = P K_θ(Z, Z) Pᵀ for every θ, in the coordinates that ``basis`` leads to."""
+    Z = features.anchors
+    P = basis @ features.projection
+    K = np.broadcast_to(batch_gram(kernel, thetas, Z, Z), (len(thetas), len(Z), len(Z)))
+    return np.asarray(P @ K @ P.T)
+
+
+def second_moment_evidence(
+    measurement: Measurement,
+    stages: Sequence[StageRelease],
+    mean: Array,
+    V: Array,
+    sigma2: Array,
+) -> Array:
+    r"""Return log p(c_1..c_K | a, θ), :math:`c_k \approx n\,m_2(R_k, \tau_k)`.
+
+    :math:`\tau_k^2 = \sigma^2 + q_k/n`, :math:`q_k = (w - w_k)^\top B(w - w_k)`. Covariance: each
+    stage's own noise, plus the sampling error :math:`\sqrt{n(m_4 - m_2^2)}` and the uncertainty of
+    :math:`q_k`, both common to all stages. Earlier stages clip elsewhere in the tails: their
+    :math:`m_2` is trusted to ``SHAPE_DOUBT`` only.
+    """
+    if stages[-1].is_exact:
+        return _exact_residual_evidence(measurement, stages[-1], sigma2)
+    stages = [stage for stage in stages if not stage.is_unclipped] or stages[-1:]
+    n, R = stages[-1].n, np.array([stage.clip for stage in stages])
+    q, q_sd = _distances(measurement, stages, mean, V)
+    tau = np.sqrt(sigma2[:, None] + q / n)
+    m2, m4 = clipping.second_moment(R, tau), clipping.fourth_moment(R, tau)
+    sampling = np.sqrt(n * np.maximum(m4 - m2**2, 0.0))
+    spread = clipping.second_moment_slope(R, tau) * q_sd
+    doubt = np.where(np.arange(len(R)) == len(R) - 1, 0.0, SHAPE_DOUBT) * n * m2
+    own = np.array([stage.sigma_c for stage in stages]) ** 2 + doubt**2
+    covariance = own[:, :, None] * np.eye(len(R)) + _outer(sampling) + _outer(spread)
+    L = np.linalg.cholesky(covariance)
+    misfit = (np.array([stage.c for stage in stages]) - n * m2)[:, :, None]
+    z = np.linalg.solve(L, misfit)[:, :, 0]
+    return np.asarray(-0.5 * np.sum(z * z, axis=1) - _log_root(L))
+
+
+def _distances(
+    measurement: Measurement, stages: Sequence[StageRelease], mean: Array, V: Array
+) -> tuple[Array, Array]:
+    """Return mean and sd of q_k = (w − w_k)ᵀB(w − w_k) under every θ, (thetas, stages)."""
+    lam = measurement.Lambda
+    v = mean[:, None, :] - np.stack([measurement.U_inverse @ stage.w0 for stage in stages])
+    q = (v**2 + np.diagonal(V, axis1=1, axis2=2)[:, None, :]) @ lam
+    Lv = v * lam
+    variance = 2 * np.einsum("tij,tij,i,j->t", V, V, lam, lam)[:, None]
+    variance = variance + 4 * np.sum((Lv @ V) * Lv, axis=2)
+    return np.maximum(q, 0.0), np.sqrt(np.maximum(variance, 0.0))
+
+
+def _exact_residual_evidence(measurement: Measurement, stage: StageRelease, sigma2: Array) -> Array:
+    """Without noise c − AᵀB⁻¹A ~ σ²χ² with n − rank(B) degrees of freedom."""
+    eigenvalues, Q = np.linalg.eigh(measurement.B)
+    seen = eigenvalues > 1e-10 * eigenvalues[-1]
+    explained = np.sum((Q.T @ measurement.a)[seen] ** 2 / eigenvalues[seen])
+    freedom = stage.n - int(seen.sum())
+    left = max(stage.c - float(explained), 0.0)
+    return np.asarray(-0.5 * freedom * np.log(sigma2) - 0.5 * left / sigma2)
+
+
+def _symmetric(matrices: Array) -> Array:
+    return (matrices + np.swapaxes(matrices, -1, -2)) / 2
+
+
+def _outer(rows: Array) -> Array:
+    return rows[:, :, None] * rows[:, None, :]
+
+
+def _log_root(L: NDArray[Any]) -> Array:
+    """Return ½ log|LLᵀ|."""
+    return np.asarray(np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1))

@@ -1,0 +1,137 @@
+"""The matrix B = Σφφᵀ behind its noisy releases, and what is not known about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve, solve_triangular
+
+from dpgp.inference.pull_back import SimplexQuadratic, minimise, positive_part
+from dpgp.inference.stage import StageRelease
+
+Array = NDArray[np.float64]
+
+DENSITY_SD = 1.0
+"""Prior sd of the inputs' density over the box, relative to the uniform one."""
+
+DENSITY_LENGTH = 0.3
+"""Correlation length of that density, in half-widths of the box."""
+
+DENSITY_ROUGHNESS = 0.1
+"""Variance of its rough part, relative to the smooth one."""
+
+
+class GramEstimate(Protocol):
+    r"""An estimate of B, and the covariance :math:`\Omega(W)` of its error times v, W = E[vvᵀ]."""
+
+    @property
+    def B(self) -> Array:
+        """The estimate."""
+        ...
+
+    def error_covariance(self, W: Array) -> Array:
+        """Return Ω(W) = Cov(Ev)."""
+        ...
+
+    def error_trace_matrix(self) -> Array:
+        """Return Γ with tr Ω(W) = tr(ΓW)."""
+        ...
+
+
+@dataclass(frozen=True)
+class IsotropicEstimate:
+    r"""B̂ with its own noise: :math:`\Omega(W) = \tfrac12\sigma_b^2(\mathrm{tr}(W) I + W)`.
+
+    Proof: docs/proofs/noise_aware_covariance.md.
+    """
+
+    B: Array
+    sigma_b: float
+
+    def error_covariance(self, W: Array) -> Array:
+        """Return ½σ_b²(tr(W)·I + W)."""
+        return np.asarray(0.5 * self.sigma_b**2 * (np.trace(W) * np.eye(len(W)) + W))
+
+    def error_trace_matrix(self) -> Array:
+        """Return ½σ_b²(d + 1)·I."""
+        d = len(self.B)
+        return 0.5 * self.sigma_b**2 * (d + 1) * np.eye(d)
+
+
+@dataclass(frozen=True)
+class DensityEstimate:
+    r""":math:`B = \sum_g p_g\phi_g\phi_g^\top` over atoms of the public box.
+
+    The weights are uncertain, :math:`p \sim N(\hat p, \Sigma_p)`, hence
+    :math:`\Omega(W) = F^\top(\Sigma_p \circ FWF^\top)F` with the atoms' features in the rows of F.
+    """
+
+    B: Array
+    atoms: Array
+    weights: Array
+    weights_covariance: Array
+
+    def error_covariance(self, W: Array) -> Array:
+        """Return Fᵀ(Σ_p ∘ FWFᵀ)F."""
+        F = self.atoms
+        return np.asarray(F.T @ (self.weights_covariance * (F @ W @ F.T)) @ F)
+
+    def error_trace_matrix(self) -> Array:
+        """Return Fᵀ(Σ_p ∘ FFᵀ)F."""
+        return self.error_covariance(np.eye(self.atoms.shape[1]))
+
+
+def estimate_gram(
+    stages: Sequence[StageRelease], atoms: Array | None, positions: Array | None
+) -> GramEstimate:
+    """Pull the pooled B̂ back to what rows could have produced; an exact one is left alone."""
+    B_hat, sigma_b = pool(stages)
+    if sigma_b == 0.0:
+        return IsotropicEstimate(B_hat, 0.0)
+    if atoms is None or positions is None:
+        return IsotropicEstimate(positive_part(B_hat), sigma_b)
+    return density_estimate(B_hat, sigma_b, atoms, positions, stages[-1].n)
+
+
+def pool(stages: Sequence[StageRelease]) -> tuple[Array, float]:
+    """Return the precision-weighted mean of the stages' B̂, and its standard deviation."""
+    if stages[-1].is_exact:
+        return stages[-1].B, 0.0
+    precision = np.array([stage.sigma_b**-2.0 for stage in stages])
+    pooled = np.tensordot(precision / precision.sum(), [stage.B for stage in stages], axes=1)
+    return np.asarray(pooled), float(precision.sum() ** -0.5)
+
+
+def density_estimate(
+    B_hat: Array, sigma_b: float, F: Array, positions: Array, n: float
+) -> DensityEstimate:
+    r"""Return the most plausible density of the inputs given B̂, and the B that it implies.
+
+    Minimises :math:`\|\hat B - \sum p_g\phi_g\phi_g^\top\|_F^2/\sigma_b^2 + (p - n/G)^\top
+    P_0^{-1}(p - n/G)` over :math:`p \ge 0, \sum p = n`, with a smooth Gaussian prior :math:`P_0`.
+    Since :math:`\langle\phi\phi^\top, \phi'\phi'^\top\rangle = (\phi^\top\phi')^2`, the size of the
+    problem is the number of atoms, whatever d.
+    """
+    G = len(F)
+    inverse_prior = np.linalg.inv(density_prior(positions, n))
+    precision = (F @ F.T) ** 2 / sigma_b**2 + inverse_prior
+    linear = np.einsum("gd,gd->g", F @ B_hat, F) / sigma_b**2 + inverse_prior @ np.full(G, n / G)
+    # Σp = n to one part in a thousand for the covariance, exactly for the estimate
+    L = np.linalg.cholesky(precision + (1e-3 * n) ** -2.0)
+    z = solve_triangular(L, linear + (1e-3 * n) ** -2.0 * n, lower=True)
+    problem = SimplexQuadratic(precision, linear, n)
+    p = minimise(problem, floor=0.5 * float(z @ z), start=np.full(G, n / G))
+    covariance = np.asarray(cho_solve((L, True), np.eye(G)))
+    return DensityEstimate(np.asarray((F.T * p) @ F), F, p, covariance)
+
+
+def density_prior(positions: Array, n: float) -> Array:
+    """Return the prior covariance of the weights around the uniform n/G."""
+    squares = ((positions[:, None, :] - positions[None, :, :]) ** 2).sum(axis=-1)
+    smooth = np.exp(-0.5 * squares / DENSITY_LENGTH**2)
+    K = smooth + DENSITY_ROUGHNESS * np.eye(len(positions))
+    return np.asarray((DENSITY_SD * n / len(positions)) ** 2 * K)

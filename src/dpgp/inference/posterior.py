@@ -1,0 +1,113 @@
+"""The fitted model: weights, their covariance, the noise, and predictions from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erf
+
+from dpgp.features.whitened import WhitenedMap
+from dpgp.inference.batch_kernels import batch_diag, batch_gram
+from dpgp.inference.evidence import Conditional, Measurement, Moments
+from dpgp.inference.marginal import WeightedPoints
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    r"""f(x) = φ(x)ᵀw + what the features miss, w ~ N(w̄, V̄), marginal over hyperparameters.
+
+    ``thetas`` are equally likely hyperparameters (kernel.theta, log σ); ``spreads`` how uncertain f
+    is under each, relative to the average. Everything in units of inputs and target in [−1, 1].
+    """
+
+    features: WhitenedMap
+    kernel: Any
+    moments: Moments
+    thetas: Array
+    spreads: Array
+    log_evidence: float
+
+    def predict(self, U: Array, latent: bool = False) -> tuple[Array, Array]:
+        """Return mean and standard deviation of f (latent) or of a new observation."""
+        mean, variance = self._latent(U)
+        return mean, np.sqrt(variance if latent else variance + self.moments.noise**2)
+
+    def covariance(self, U: Array) -> Array:
+        """Return the covariance of f between the rows of ``U``."""
+        phi = self.features.evaluate(U)
+        return np.asarray(phi.T @ self.moments.V @ phi + self.missing_covariance(U))
+
+    def half_width(self, U: Array, coverage: float) -> tuple[Array, Array]:
+        """Return centre and half-width of an interval for f over draws of θ, N(mean, ρ_t var f)."""
+        mean, variance = self._latent(U)
+        scales = np.sqrt(variance[:, None] * self.spreads / self.spreads.mean())
+        return mean, mixture_half_width(scales, coverage)
+
+    def _latent(self, U: Array) -> tuple[Array, Array]:
+        phi = self.features.evaluate(U)
+        variance = np.maximum(np.einsum("dn,dn->n", self.moments.V @ phi, phi), 0.0)
+        return self.moments.w @ phi, variance + self.missing_variance(U)
+
+    def missing_variance(self, U: Array) -> Array:
+        """Return k_θ(x, x) − 2aᵀk_θ(Z, x) + aᵀK_θ(Z, Z)a, a = Pᵀφ(x), averaged over θ."""
+        kernels, Z = self.thetas[:, :-1], self.features.anchors
+        a = self.features.projection.T @ self.features.evaluate(U)
+        K_zz = batch_gram(self.kernel, kernels, Z, Z).mean(axis=0)
+        K_zx = batch_gram(self.kernel, kernels, Z, U).mean(axis=0)
+        k_xx = batch_diag(self.kernel, kernels, U).mean(axis=0)
+        missing = k_xx - np.einsum("zn,zn->n", 2 * K_zx - K_zz @ a, a)
+        return np.asarray(np.maximum(missing, 0.0))
+
+    def missing_covariance(self, U: Array) -> Array:
+        """Return the same between all rows of ``U``."""
+        kernels, Z = self.thetas[:, :-1], self.features.anchors
+        a = self.features.projection.T @ self.features.evaluate(U)
+        K_zz = batch_gram(self.kernel, kernels, Z, Z).mean(axis=0)
+        K_zx = np.broadcast_to(batch_gram(self.kernel, kernels, Z, U).mean(axis=0), a.shape)
+        K_xx = batch_gram(self.kernel, kernels, U, U).mean(axis=0)
+        cross = K_zx.T @ a
+        return np.asarray(K_xx - cross - cross.T + a.T @ K_zz @ a)
+
+
+def collapse(points: WeightedPoints, conditional: Conditional, measurement: Measurement) -> Moments:
+    """Return mean and covariance of w over θ, w̄ = Σω w_θ, V̄ = Σω(V_θ + (w_θ − w̄)(w_θ − w̄)ᵀ)."""
+    omega, U = points.weights, measurement.U
+    mean = omega @ conditional.mean
+    centred = conditional.mean - mean
+    V = np.tensordot(omega, conditional.covariance, axes=1) + (omega * centred.T) @ centred
+    noise = np.sqrt(omega @ np.exp(2 * points.thetas[:, -1]))
+    V = U @ V @ U.T
+    return Moments(np.asarray(U @ mean), np.asarray(V + V.T) / 2, float(noise))
+
+
+def relative_spread(
+    points: WeightedPoints, conditional: Conditional, measurement: Measurement
+) -> Array:
+    """Return how much of f is unknown under each θ, tr(B(V_t + (w_t − w̄)(w_t − w̄)ᵀ)), of mean 1."""
+    centred = conditional.mean - points.weights @ conditional.mean
+    variances = np.diagonal(conditional.covariance, axis1=1, axis2=2)
+    spread = np.maximum((centred**2 + variances) @ measurement.Lambda, 1e-300)
+    return np.asarray(spread / (points.weights @ spread))
+
+
+def thin(points: WeightedPoints, count: int) -> NDArray[np.intp]:
+    """Return indices of ``count`` equally likely θ, by systematic resampling along the noise."""
+    order = np.argsort(points.thetas[:, -1], kind="stable")
+    positions = (np.arange(count) + 0.5) / count
+    index = np.searchsorted(np.cumsum(points.weights[order]), positions)
+    return np.asarray(order[np.minimum(index, len(order) - 1)])
+
+
+def mixture_half_width(scales: Array, coverage: float, steps: int = 40) -> Array:
+    """Return h with mean_t erf(h/(√2·scale_t)) = coverage for each row of ``scales``."""
+    low, high = np.zeros(len(scales)), 10.0 * scales.max(axis=1)
+    for _ in range(steps):
+        middle = (low + high) / 2
+        enough = erf(middle[:, None] / (np.sqrt(2.0) * scales)).mean(axis=1) >= coverage
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return np.asarray(high)

@@ -1,0 +1,39 @@
+"""One stage's release, as the inference sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StageRelease:
+    r"""Noisy sums over rows of features and clipped residuals :math:`r = t - \phi(x)^\top w_0`.
+
+    ``A`` = Σ φ·clip(r, R), ``B`` = Σ φφᵀ, ``c`` = Σ clip(r, R)². The noise has standard deviation
+    ``sigma_a`` on A, ``sigma_b`` on the diagonal of B (over √2 off it) and ``sigma_c`` on c.
+    """
+
+    A: Array
+    B: Array
+    c: float
+    sigma_a: float
+    sigma_b: float
+    sigma_c: float
+    clip: float
+    w0: Array
+    n: float
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no noise was added (ε = ∞)."""
+        return self.sigma_a == self.sigma_b == self.sigma_c == 0.0
+
+    @property
+    def is_unclipped(self) -> bool:
+        """Whether the public target bounds alone clip it, and are taken to hold."""
+        return self.clip >= 1.0 and not np.any(self.w0)

@@ -1,0 +1,211 @@
+"""From releases to a posterior, and from a posterior to the next release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.features.whitened import LinearFeatures, WhitenedMap
+from dpgp.inference.evidence import (
+    Conditional,
+    Measurement,
+    Moments,
+    combine_stages,
+    condition,
+    mean_square,
+    prior_covariances,
+)
+from dpgp.inference.gram_estimate import GramEstimate, estimate_gram
+from dpgp.inference.guard import CONSTANT_SHARE, Guarded, apply_guard, embed, guard_kappa
+from dpgp.inference.marginal import Proposal, WeightedPoints, integrate
+from dpgp.inference.posterior import Posterior, collapse, relative_spread, thin
+from dpgp.inference.priors import HyperPrior, hyper_prior
+from dpgp.inference.stage import StageRelease
+
+Array = NDArray[np.float64]
+
+POINTS = 96
+DRAWS = 32
+
+
+@dataclass(frozen=True)
+class Model:
+    """Public choices of the inference: features, kernel, and where inputs may lie."""
+
+    features: WhitenedMap
+    kernel: Any
+    positions: Array | None
+
+    @property
+    def columns(self) -> int:
+        """Number of inputs."""
+        return int(self.features.anchors.shape[1])
+
+    @cached_property
+    def prior(self) -> HyperPrior:
+        """The prior of the hyperparameters."""
+        return hyper_prior(self.kernel, self.columns)
+
+    @cached_property
+    def atoms(self) -> Array | None:
+        """Features of the positions, one a row."""
+        return None if self.positions is None else self.features.evaluate(self.positions).T
+
+    @cached_property
+    def guard_embedding(self) -> Array:
+        """L with φ_s ≈ Lᵀφ over the box, for the features φ_s of the guard."""
+        positions = self.features.anchors if self.positions is None else self.positions
+        simple = LinearFeatures(self.columns, CONSTANT_SHARE).evaluate(positions)
+        return embed(self.features.evaluate(positions), simple)
+
+    def prior_moments(self) -> Moments:
+        """Return beliefs before any release, at the centre of the prior."""
+        theta, d = self.prior.mean[None], self.features.dimension
+        C = prior_covariances(self.features, self.kernel, theta[:, :-1], np.eye(d))[0]
+        return Moments(np.zeros(d), C, float(np.exp(theta[0, -1])))
+
+
+@dataclass(frozen=True)
+class State:
+    """Beliefs between stages."""
+
+    moments: Moments
+    proposal: Proposal
+    points: WeightedPoints
+    gram: GramEstimate
+    spreads: Array
+
+
+def infer(
+    model: Model, stages: Sequence[StageRelease], previous: State | None, sweeps: int
+) -> State:
+    """Alternate between the linearisation (clipping, error of B) and the integral over θ."""
+    gram = estimate_gram(stages, model.atoms, model.positions)
+    moments = model.prior_moments() if previous is None else previous.moments
+    proposals = [Proposal(model.prior.mean, np.diag(model.prior.sd**2))]
+    if previous is not None:
+        proposals.append(previous.proposal)
+    for sweep in range(sweeps):
+        measurement = combine_stages(stages, gram, moments)
+        rounds = 2 if sweep == sweeps - 1 else 1
+        points, fitted = _integrate(model, stages, measurement, proposals, rounds)
+        conditional = _condition(model, stages, measurement, points.thetas)
+        moments = collapse(points, conditional, measurement)
+        proposals = [proposals[0], fitted]
+    spreads = relative_spread(points, conditional, measurement)
+    return State(moments, fitted, points, gram, spreads)
+
+
+def _integrate(
+    model: Model,
+    stages: Sequence[StageRelease],
+    measurement: Measurement,
+    proposals: Sequence[Proposal],
+    rounds: int,
+) -> tuple[WeightedPoints, Proposal]:
+    def log_density(thetas: Array) -> Array:
+        evidence = _condition(model, stages, measurement, thetas).log_evidence
+        return evidence + model.prior.log_density(thetas)
+
+    return integrate(log_density, proposals, POINTS, rounds)
+
+
+def _condition(
+    model: Model, stages: Sequence[StageRelease], measurement: Measurement, thetas: Array
+) -> Conditional:
+    return condition(measurement, stages, model.features, model.kernel, thetas)
+
+
+class TargetFit:
+    """The fit of one target: takes releases one by one, and says what to release next."""
+
+    def __init__(
+        self,
+        features: WhitenedMap,
+        kernels: Sequence[Any],
+        positions: Array | None,
+        kappa: float,
+        n: float,
+    ) -> None:
+        self.models = [Model(features, kernel, positions) for kernel in kernels]
+        self.kappa = kappa
+        self.n = n
+        self.stages: list[StageRelease] = []
+        self.states: list[State | None] = [None] * len(kernels)
+        self.guarded: Guarded | None = None
+
+    @property
+    def best(self) -> int:
+        """The kernel of the largest evidence so far."""
+        return int(
+            np.argmax([-np.inf if s is None else s.points.log_integral for s in self.states])
+        )
+
+    @property
+    def state(self) -> State | None:
+        """Beliefs under the best kernel; None before the first stage."""
+        return self.states[self.best]
+
+    @property
+    def weights(self) -> Array:
+        """What the next stage takes residuals from: the mean of w, 0 before the first."""
+        if self.state is None:
+            return np.zeros(self.models[0].features.dimension)
+        return self.state.moments.w
+
+    @property
+    def clip(self) -> float:
+        """Where the next stage clips: κ residual sds, at most the public half-width."""
+        return self._clip(self.kappa)
+
+    def guard_clip(self, mu: float) -> float:
+        """Where the guard clips."""
+        return self._clip(guard_kappa(self.n, mu))
+
+    def _clip(self, kappa: float) -> float:
+        if self.state is None:
+            return 1.0
+        # R = κ sqrt(σ² + mean predictive variance)
+        moments, gram = self.state.moments, self.state.gram
+        spread = mean_square(np.zeros(len(moments.w)), moments.V, gram, self.n)
+        return min(1.0, kappa * float(np.sqrt(moments.noise**2 + spread)))
+
+    def add(self, release: StageRelease) -> None:
+        """Take a stage's release and update all beliefs."""
+        self.stages.append(release)
+        self.states = [
+            infer(model, self.stages, state, sweeps=4 if state is None else 2)
+            for model, state in zip(self.models, self.states, strict=True)
+        ]
+
+    def guard(self, release: StageRelease) -> None:
+        """Take the guard's release and correct the mean."""
+        state, model = self._fitted()
+        measurement = combine_stages(self.stages, state.gram, state.moments)
+        self.guarded = apply_guard(
+            release, measurement, state.gram, state.moments, model.guard_embedding, self.kappa
+        )
+
+    def posterior(self) -> Posterior:
+        """Return the fitted model under the best kernel."""
+        state, model = self._fitted()
+        index = thin(state.points, DRAWS)
+        return Posterior(
+            features=model.features,
+            kernel=model.kernel,
+            moments=state.moments if self.guarded is None else self.guarded.moments,
+            thetas=state.points.thetas[index],
+            spreads=state.spreads[index],
+            log_evidence=state.points.log_integral,
+        )
+
+    def _fitted(self) -> tuple[State, Model]:
+        state = self.state
+        if state is None:
+            raise ValueError("a fit needs at least one stage.")
+        return state, self.models[self.best]

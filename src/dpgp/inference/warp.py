@@ -1,0 +1,162 @@
+r"""Private warping: give crowded stretches of every input more room, from noisy histograms alone.
+
+Real columns sit in a corner of their public interval. Each input, scaled to [-1, 1], passes through
+a half-way mix of its private CDF and the identity. docs/method.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.inference.pull_back import project_to_simplex
+
+Array = NDArray[np.float64]
+
+MIX = 0.5
+"""Share of the private CDF in the map; the rest is the identity, so slopes are at least a half."""
+
+STEEPEST = 8.0
+"""Largest density, relative to uniform, that the map follows."""
+
+AMPLITUDES = np.array([0.0, 0.25, 0.5, 1.0, 2.0, 4.0])
+LENGTHS = np.array([0.05, 0.15, 0.45])
+WORTHWHILE = 0.1
+LARGEST_SHARE = 0.05
+SMALLEST_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Warp:
+    r"""One increasing piecewise-linear map of [-1, 1] per input: row `j` of `values` at `edges`."""
+
+    edges: Array
+    values: Array
+
+    @classmethod
+    def identity(cls, D: int) -> Warp:
+        """The warp that changes nothing."""
+        edges = np.array([-1.0, 1.0])
+        return cls(edges, np.tile(edges, (D, 1)))
+
+    def apply(self, U: Array) -> Array:
+        """Warped inputs, a pure function of each row; `U` has entries in [-1, 1]."""
+        self._check(U)
+        return np.column_stack(
+            [np.interp(u, self.edges, v) for u, v in zip(U.T, self.values, strict=True)]
+        )
+
+    def invert(self, V: Array) -> Array:
+        """The inputs that `apply` maps to `V`."""
+        self._check(V)
+        return np.column_stack(
+            [np.interp(v, y, self.edges) for v, y in zip(V.T, self.values, strict=True)]
+        )
+
+    def slopes(self) -> Array:
+        """Derivative of each map within each bin, (D, bins)."""
+        return np.diff(self.values) / np.diff(self.edges)
+
+    def _check(self, U: Array) -> None:
+        if U.ndim != 2 or U.shape[1] != len(self.values):
+            raise ValueError(f"`U` must have shape (rows, {len(self.values)}), got {U.shape}.")
+
+
+def fit_warp(counts: Array, noise_std: float, n: float, mix: float = MIX) -> Warp:
+    r"""The warp of noisy histograms, one row of `counts` per input over equal bins of [-1, 1].
+
+    :math:`g_j(u) = (1 - m)\,u + m\,(2\hat F_j(u) - 1)`, with the density of :math:`\hat F_j` from
+    :func:`estimate_density`, cut at `STEEPEST` times uniform: slopes lie between :math:`1 - m` and
+    :math:`1 + 7m`. docs/method.md.
+    """
+    counts = _checked(counts, noise_std, n, mix)
+    edges = np.linspace(-1.0, 1.0, counts.shape[1] + 1)
+    density = np.array([_cut_peaks(estimate_density(row, noise_std, n)) for row in counts])
+    cdf = np.cumsum(density / density.sum(axis=1, keepdims=True), axis=1)
+    values = (1 - mix) * edges[1:] + mix * (2 * cdf - 1)
+    values[:, -1] = 1.0
+    return Warp(edges, np.column_stack([-np.ones(len(counts)), values]))
+
+
+def estimate_density(counts: Array, noise_std: float, n: float) -> Array:
+    r"""Bin masses of one input, relative to uniform, from noisy counts of :math:`n` rows.
+
+    :math:`c = \tfrac nK(1 + f) + N(0, \sigma_h^2I)` with :math:`f \sim N(0, a^2e^{-|u-u'|/\ell})`
+    centred: the posterior mean of :math:`f`, averaged over :math:`a, \ell` by evidence, then
+    projected to non-negative masses of mean one. Much noise gives the uniform density: no warp.
+    """
+    K = len(counts)
+    observed, variance = counts * K / n - 1.0, (noise_std * K / n) ** 2 + 1e-6
+    log_evidence, means = [], []
+    for amplitude in AMPLITUDES:
+        for length in LENGTHS:
+            C = amplitude**2 * _correlation(K, length)
+            log_p, mean = _condition(observed, C, variance)
+            log_evidence.append(log_p)
+            means.append(mean)
+    weights = np.exp(np.array(log_evidence) - np.max(log_evidence))
+    return project_to_simplex(1.0 + weights @ np.array(means) / weights.sum(), float(K))
+
+
+def warp_share(n: float, D: int, mu: float, sensitivity: float | None = None) -> float:
+    r"""Share :math:`w` of :math:`\mu^2` for all histograms together; 0 says do not warp.
+
+    With :math:`K` bins of noise :math:`\sigma_h = \Delta/(\mu\sqrt w)`, :math:`\Delta = \sqrt{2D}`,
+    the middle of a private CDF is off by :math:`e = \sigma_h\sqrt K/2n`. Spend what makes :math:`e`
+    0.03, at least a hundredth, at most five; where that leaves it above a tenth, nothing.
+    """
+    delta = math.sqrt(2 * D) if sensitivity is None else sensitivity
+    # e at w = 1
+    error = delta * math.sqrt(warp_bins(n, D, mu, sensitivity)) / (2 * n * mu)
+    if error / math.sqrt(LARGEST_SHARE) > WORTHWHILE:
+        return 0.0
+    return min(max((error / 0.03) ** 2, SMALLEST_SHARE), LARGEST_SHARE)
+
+
+def warp_bins(n: float, D: int, mu: float, sensitivity: float | None = None) -> int:
+    r"""Number of bins from public numbers, 8, 16 or 32: more bins bring more noise into the CDF."""
+    signal = n * mu / (math.sqrt(2 * D) if sensitivity is None else sensitivity)
+    return 8 if signal < 180 else 16 if signal < 1500 else 32
+
+
+def _condition(observed: Array, C: Array, variance: float) -> tuple[float, Array]:
+    """Log evidence and posterior mean of a Gaussian signal of covariance `C` in white noise."""
+    S = C + variance * np.eye(len(observed))
+    solved = np.linalg.solve(S, observed)
+    return -0.5 * float(observed @ solved + np.linalg.slogdet(S)[1]), C @ solved
+
+
+def _correlation(K: int, length: float) -> Array:
+    r""":math:`e^{-|u-u'|/\ell}` between bin centres of [0, 1], for deviations that sum to zero."""
+    u = (np.arange(K) + 0.5) / K
+    C = np.exp(-np.abs(u[:, None] - u) / length)
+    centred: Array = C - C.mean(0) - C.mean(1)[:, None] + C.mean()
+    return centred
+
+
+def _cut_peaks(density: Array) -> Array:
+    """The density cut at `STEEPEST`, what is cut off spread evenly: still of mean one."""
+    cut = np.minimum(density, STEEPEST)
+    spare = density.mean() - cut.mean()
+    room = STEEPEST - cut
+    filled: Array = cut + spare * room / max(float(room.mean()), 1e-12)
+    return filled
+
+
+def _checked(counts: Array, noise_std: float, n: float, mix: float) -> Array:
+    """Counts as a finite (D, bins) array."""
+    counts = np.asarray(counts, float)
+    if counts.ndim != 2 or counts.shape[1] < 2:
+        raise ValueError(
+            f"`counts` must have shape (D, bins) with two bins or more, got {counts.shape}."
+        )
+    if not (n > 0 and noise_std >= 0):
+        raise ValueError(
+            f"`n` must be positive and `noise_std` not negative, got {n} and {noise_std}."
+        )
+    if not 0 <= mix < 1:
+        raise ValueError(f"`mix` must be at least 0 and below 1, got {mix}.")
+    return counts

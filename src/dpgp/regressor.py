@@ -1,0 +1,335 @@
+"""The scikit-learn estimator: checks what it is given, fits privately, predicts from releases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.gaussian_process.kernels import Kernel
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dpgp.design import FAMILIES, STAGES, choose_shares
+from dpgp.domain import Box
+from dpgp.features.kernels import variance_bound
+from dpgp.fitting import Wall, fit_rows
+from dpgp.inference.posterior import Posterior
+from dpgp.inference.priors import default_kernel
+from dpgp.privacy.arguments import as_count
+from dpgp.privacy.certificate import Certificate
+from dpgp.privacy.ledger import Ledger
+from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.noise import noise_source
+from dpgp.sources.arrays import Rows, first_rows_of_units, usable_rows
+
+Array = NDArray[np.float64]
+MAX_FEATURES = 2000
+
+
+class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Gaussian-process regression under :math:`(\epsilon, \delta)`-differential privacy.
+
+    Protects inputs and targets. A noisy Gram matrix of features is released in stages, each about
+    what the stages before left unexplained; hyperparameters are learned from the releases at no
+    further cost. docs/method.md.
+
+    Parameters
+    ----------
+    epsilon, delta
+        The guarantee. ``epsilon=float("inf")`` runs the same code without noise: not private.
+    bounds
+        Public bounds of the inputs: ``(low, high)`` for all, a list, or a mapping by column name.
+        Required, and never read from the data. Values outside are clipped.
+    target_bounds
+        Public bounds of the target, ``(low, high)``; a list of pairs for several targets.
+    kernel
+        A scikit-learn kernel on inputs and targets scaled to [−1, 1] by their bounds, or a list of
+        kernels to choose from by evidence. Its hyperparameters are learned unless fixed. By default
+        a smooth function around a line.
+    inducing_points
+        Number of points an axis (a grid) or in all ("joint"), or the points themselves, inside the
+        bounds.
+    features
+        Families of features: "grid", "linear", "additive", "joint", or a list of them; planned by
+        default.
+    stages
+        Weights of the stages in the budget, or how many of equal weight.
+    neighbours
+        "replace" or "add-remove": what it means for two data sets to differ in one unit.
+    max_rows_per_unit
+        How many rows of one unit (person) count, the first ones, where ``units`` are given to
+        :meth:`fit`.
+    warp, calibrate
+        Whether to spend a share of the budget on private histograms of the inputs, and of scaled
+        residuals for :meth:`predict_interval`.
+    missing
+        "error", or "ignore" to let incomplete rows contribute nothing.
+    random_state
+        A seed simulates: the result is not private, and says so.
+    n_jobs
+        Threads for the passes over the rows; all cores by default.
+
+    Attributes
+    ----------
+    posterior_
+        Posterior of each target, from released values only.
+    certificate_
+        What was released and what it guarantees.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        bounds: Any = None,
+        target_bounds: Any = None,
+        kernel: Any = None,
+        inducing_points: Any = None,
+        features: str | Sequence[str] | None = None,
+        stages: int | Sequence[float] | None = None,
+        neighbours: str = "replace",
+        max_rows_per_unit: int = 1,
+        warp: bool = True,
+        calibrate: bool = True,
+        missing: str = "error",
+        random_state: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.target_bounds = target_bounds
+        self.kernel = kernel
+        self.inducing_points = inducing_points
+        self.features = features
+        self.stages = stages
+        self.neighbours = neighbours
+        self.max_rows_per_unit = max_rows_per_unit
+        self.warp = warp
+        self.calibrate = calibrate
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, units: Any = None) -> Self:
+        """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person."""
+        X, y = self._validated(X, y)
+        targets = y[None] if y.ndim == 1 else y.T
+        box = Box.from_bounds(self.bounds, X.shape[1], getattr(self, "feature_names_in_", None))
+        target_box = Box.from_bounds(self.target_bounds, len(targets), argument="target_bounds")
+        kernels = self._kernels(X.shape[1])
+        relation = Neighbours.parse(self.neighbours)
+        family, points = self._families(), self._inducing_points(box)
+        per_unit = as_count("max_rows_per_unit", self.max_rows_per_unit)
+        ledger = Ledger(self.epsilon, self.delta, relation)
+        rows = _rows(X, targets, target_box, self.missing, units, per_unit)
+        is_public = relation is Neighbours.REPLACE and units is None and self.missing == "error"
+        public_rows = len(rows) if is_public else None
+        shares = choose_shares(
+            public_rows,
+            X.shape[1],
+            ledger.mu,
+            stages=self._stage_weights(),
+            warp=self.warp,
+            calibrate=self.calibrate,
+        )
+        source = noise_source(self.random_state)
+        released = fit_rows(
+            Wall(rows, ledger, source, per_unit, self.n_jobs),
+            box,
+            shares,
+            kernels,
+            public_rows=public_rows,
+            family=family,
+            inducing_points=points,
+        )
+        self.target_box_ = target_box
+        self.inputs_ = released.inputs
+        self.posterior_ = released.posteriors if y.ndim > 1 else released.posteriors[0]
+        self.calibration_ = released.calibrations
+        self.certificate_ = Certificate.from_ledger(ledger, source)
+        return self
+
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False, latent: bool = False
+    ) -> Any:
+        """Return the predictive mean, with standard deviations or covariances if asked.
+
+        ``latent=True`` is about the function, ``latent=False`` about new observations of it. The
+        standard deviation is the model's own; :meth:`predict_interval` is calibrated.
+        """
+        if return_std and return_cov:
+            raise ValueError("`return_std` and `return_cov` cannot both be true; ask for one.")
+        U = self._unit_inputs(X)
+        parts = [self._predict_one(k, U, return_cov, latent) for k in range(self._n_targets)]
+        mean, second = (_join(column) for column in zip(*parts, strict=True))
+        return (mean, second) if return_std or return_cov else mean
+
+    def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Array, Array]:
+        """Return lower and upper ends of intervals that hold new observations that often.
+
+        Calibrated on average over the training rows (docs/method.md, "Intervals"), not for each x.
+        """
+        U = self._unit_inputs(X)
+        lower, upper = [], []
+        for k, calibration in enumerate(self.calibration_):
+            mean, std = self._predict_one(k, U, False, False)
+            half_width = calibration.factor(coverage) * std
+            lower.append(mean - half_width)
+            upper.append(mean + half_width)
+        return _join(lower), _join(upper)
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
+        """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis."""
+        U, generator = self._unit_inputs(X), check_random_state(random_state)
+        draws = []
+        for k in range(self._n_targets):
+            mean, covariance = self._predict_one(k, U, True, True)
+            eigenvalues, Q = np.linalg.eigh(covariance)
+            root = Q * np.sqrt(np.maximum(eigenvalues, 0.0))
+            draws.append(mean[:, None] + root @ generator.standard_normal((len(mean), n_samples)))
+        return draws[0] if len(draws) == 1 else np.stack(draws, axis=1)
+
+    def log_predictive_density(self, X: Any, y: Any) -> Array:
+        """Return the log density of every target under its own prediction."""
+        mean, std = self.predict(X, return_std=True)
+        return np.asarray(norm.logpdf(np.asarray(y, dtype=np.float64), mean, std))
+
+    @property
+    def _n_targets(self) -> int:
+        return len(self.calibration_)
+
+    def _posterior_of(self, target: int) -> Posterior:
+        posterior = self.posterior_
+        return posterior[target] if isinstance(posterior, tuple) else posterior
+
+    def _predict_one(
+        self, target: int, U: Array, return_cov: bool, latent: bool
+    ) -> tuple[Array, Array]:
+        """Return mean and standard deviation, or covariance, in the units of the target."""
+        posterior = self._posterior_of(target)
+        centre = self.target_box_.centre[target]
+        scale = self.target_box_.half_width[target]
+        mean, std = posterior.predict(U, latent)
+        if not return_cov:
+            return centre + scale * mean, scale * std
+        noise = 0.0 if latent else posterior.moments.noise**2
+        covariance = posterior.covariance(U) + noise * np.eye(len(U))
+        return centre + scale * mean, scale**2 * covariance
+
+    def _unit_inputs(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self.inputs_(validate_data(self, X, reset=False, dtype=np.float64))
+
+    def _validated(self, X: Any, y: Any) -> tuple[Array, Array]:
+        """Check shapes and types; messages never repeat a value of the data."""
+        finite = self.missing != "ignore"
+        try:
+            X, y = validate_data(
+                self,
+                X,
+                y,
+                dtype=np.float64,
+                multi_output=True,
+                y_numeric=True,
+                ensure_min_samples=2,
+                ensure_all_finite=finite,
+            )
+        except ValueError as error:
+            if "could not convert" in str(error):
+                raise ValueError(
+                    "`X` and `y` must hold numbers; encode other columns as numbers first."
+                ) from None
+            raise
+        return X, np.asarray(y, dtype=np.float64)
+
+    def _kernels(self, columns: int) -> list[Any]:
+        if self.kernel is None:
+            return [default_kernel(columns)]
+        kernels = list(self.kernel) if isinstance(self.kernel, list | tuple) else [self.kernel]
+        for kernel in kernels:
+            if not isinstance(kernel, Kernel):
+                raise TypeError(
+                    "`kernel` must be a scikit-learn kernel or a list of them, got "
+                    f"{type(kernel).__name__}; other kernels work in dpgp.paper."
+                )
+            variance_bound(kernel, (np.full(columns, -1.0), np.ones(columns)))
+        return kernels
+
+    def _families(self) -> tuple[str, ...] | None:
+        if self.features is None:
+            return None
+        families = (self.features,) if isinstance(self.features, str) else tuple(self.features)
+        unknown = [name for name in families if name not in FAMILIES]
+        if unknown or not families:
+            raise ValueError(f"`features` must be among {FAMILIES}, got {self.features!r}.")
+        return families
+
+    def _inducing_points(self, box: Box) -> Array | int | None:
+        if self.inducing_points is None:
+            return None
+        if np.ndim(self.inducing_points) == 0:
+            return _checked_count(as_count("inducing_points", self.inducing_points), len(box.low))
+        points = np.asarray(self.inducing_points, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != len(box.low) or not box.contains(points):
+            raise ValueError(
+                "`inducing_points` must be a number, or points of shape (points, "
+                f"{len(box.low)}) inside `bounds`."
+            )
+        if self.features is not None:
+            raise ValueError("`features` and given `inducing_points` contradict; give one.")
+        return np.asarray((points - box.centre) / box.half_width)
+
+    def _stage_weights(self) -> Sequence[float]:
+        if self.stages is None:
+            return STAGES
+        if np.ndim(self.stages) == 0:
+            return [1.0] * as_count("stages", self.stages)  # type: ignore[arg-type]
+        weights = [float(weight) for weight in self.stages]  # type: ignore[union-attr]
+        if not weights or min(weights) <= 0.0 or not math.isfinite(math.fsum(weights)):
+            raise ValueError(f"`stages` must hold positive weights, got {self.stages!r}.")
+        return weights
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        tags.regressor_tags.poor_score = True
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+
+def _rows(
+    X: Array, targets: Array, target_box: Box, missing: str, units: Any, per_unit: int
+) -> Rows:
+    """Return rows ready to be summed: targets scaled to [−1, 1], at most ``per_unit`` a unit."""
+    usable = usable_rows(missing, X, targets.T)
+    if units is not None:
+        usable &= first_rows_of_units(units, len(X), per_unit)
+    elif per_unit != 1:
+        raise ValueError("`max_rows_per_unit` needs `units`, one identifier a row, at `fit`.")
+    clipped = target_box.clip(targets.T).T
+    scaled = (clipped - target_box.centre[:, None]) / target_box.half_width[:, None]
+    return Rows(X, np.where(usable, scaled, 0.0), usable)
+
+
+def _checked_count(points: int, columns: int) -> int:
+    if points**columns > MAX_FEATURES and columns <= 3:
+        raise ValueError(
+            f"`inducing_points` = {points} an axis make {points**columns} features, more than "
+            f"{MAX_FEATURES}; ask for fewer."
+        )
+    return points
+
+
+def _join(parts: Any) -> Array:
+    """Return a single target's result as it is, several side by side along the last axis."""
+    parts = list(parts)
+    return parts[0] if len(parts) == 1 else np.stack(parts, axis=-1)

@@ -1,0 +1,152 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import multivariate_normal, norm
+
+from dpgp.inference.conformal import (
+    EDGES,
+    FINE_EDGES,
+    Calibration,
+    _candidates,
+    _condition,
+    calibrate,
+    calibration_edges,
+    calibration_share,
+)
+
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
+LAWS = {
+    "gaussian": lambda n, rng: rng.normal(size=n),
+    "overconfident": lambda n, rng: 1.7 * rng.normal(size=n),
+    "cautious": lambda n, rng: 0.6 * rng.normal(size=n),
+    "t3": lambda n, rng: rng.standard_t(3, n),
+    "exponential": lambda n, rng: rng.exponential(size=n) - 1,
+    "heteroscedastic": lambda n, rng: rng.normal(size=n) * np.exp(0.5 * rng.normal(size=n)),
+}
+
+
+def histogram(rows, edges, noise_std, rng):
+    return np.histogram(np.abs(rows), edges)[0] + noise_std * rng.normal(size=len(edges) - 1)
+
+
+def coverage_error(law, n, noise_std, repeats, seed=0):
+    rng = np.random.default_rng(seed)
+    test = np.sort(np.abs(law(100_000, rng)))
+    edges, covered = calibration_edges(noise_std, n), []
+    for _ in range(repeats):
+        fitted = calibrate(histogram(law(n, rng), edges, noise_std, rng), noise_std, n, edges)
+        covered.append(np.searchsorted(test, [fitted.factor(c) for c in LEVELS]) / len(test))
+    return np.array(covered) - LEVELS
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_many_rows_and_little_noise_give_the_right_coverage(law):
+    errors = coverage_error(LAWS[law], 20_000, 20.0, repeats=3)
+    assert np.abs(errors).max() < 0.03
+    assert np.abs(errors[:, 2:]).max() < 0.015
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS)
+def test_two_per_cent_noise(law):
+    # ε = 0.3, n = 2600
+    errors = coverage_error(LAWS[law], 2600, 50.0, repeats=40)
+    assert np.abs(errors[:, 2:]).mean() < 0.02
+    assert errors[:, 3].mean() > -0.025
+
+
+def test_hopeless_noise_falls_back_to_a_cautious_prior():
+    flat = calibrate(np.zeros(len(EDGES) - 1), 1e9, 300)
+    assert 0.5 < flat.factor(0.5) < 0.9
+    assert norm.ppf(0.975) < flat.factor(0.95) < 4.0
+
+
+@settings(deadline=None, max_examples=50)
+@given(arrays(np.float64, len(EDGES) - 1, elements=st.floats(-300, 3000)), st.floats(0, 300))
+def test_factor_increases_with_coverage_whatever_the_counts(counts, noise_std):
+    fitted = calibrate(counts, noise_std, 2600)
+    assert (np.diff(fitted.cdf) > 0).all()
+    assert fitted.cdf[0] >= 0
+    assert fitted.cdf[-1] <= 1
+    factors = [fitted.factor(c) for c in LEVELS]
+    assert factors == sorted(factors)
+    assert factors[0] > 0
+    assert fitted.coverage(fitted.factor(0.9)) == pytest.approx(0.9, abs=1e-6) or factors[2] == 60
+
+
+def test_scale_equivariance():
+    # a model standard deviation that is too small by a half asks for factors twice as large
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=20_000)
+    one, two = (
+        calibrate(histogram(k * rows, FINE_EDGES, 0.0, rng), 0.0, 20_000, FINE_EDGES)
+        for k in (1, 2)
+    )
+    for c in LEVELS[:4]:
+        assert two.factor(c) == pytest.approx(2 * one.factor(c), rel=0.03)
+
+
+def test_noisy_number_of_rows():
+    # counts of 2600 rows, of which a tenth could not be used
+    rng = np.random.default_rng(2)
+    counts = histogram(rng.normal(size=2340), EDGES, 30.0, rng)
+    fitted = calibrate(counts, 30.0, max(counts.sum(), 1.0), n_std=30.0 * np.sqrt(len(counts)))
+    assert fitted.factor(0.9) == pytest.approx(norm.ppf(0.95), rel=0.12)
+
+
+def test_gaussian():
+    assert Calibration.gaussian().factor(0.95) == pytest.approx(norm.ppf(0.975), abs=1e-3)
+
+
+def test_is_deterministic():
+    counts = np.array([700.0, 600, 500, 400, 250, 100, 40])
+    np.testing.assert_array_equal(calibrate(counts, 50, 2600).cdf, calibrate(counts, 50, 2600).cdf)
+
+
+def test_share_makes_a_bin_noisy_by_one_in_a_hundred_within_limits():
+    n, mu = 2600, 0.27
+    share = calibration_share(n, mu)
+    assert np.sqrt(2) / (mu * np.sqrt(share)) == pytest.approx(0.01 * n)
+    assert calibration_share(100, 0.01) == 0.10
+    assert calibration_share(10**6, 1.0) == 0.01
+
+
+@pytest.mark.parametrize("coverage", [0.0, 1.0, -0.1, np.nan])
+def test_impossible_coverage(coverage):
+    with pytest.raises(ValueError, match="coverage"):
+        Calibration.gaussian().factor(coverage)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"counts": np.ones(3)}, "counts"),
+        ({"edges": np.linspace(0, 1, 8)}, "edges"),
+        ({"n": 0.0}, "n"),
+        ({"noise_std": -1.0}, "noise_std"),
+    ],
+)
+def test_bad_input(change, word):
+    good = {"counts": np.ones(7), "noise_std": 1.0, "n": 7.0, "edges": EDGES}
+    with pytest.raises(ValueError, match=word):
+        calibrate(**(good | change))
+
+
+@pytest.mark.parametrize(("noise_std", "n_std"), [(5.0, 0.0), (60.0, 0.0), (60.0, 90.0)])
+def test_conditioning_matches_the_formula(noise_std, n_std):
+    counts, n = np.array([800.0, 610, 480, 390, 220, 80, 20]), 2600
+    candidates = _candidates(tuple(EDGES))
+    log_likelihood, q = _condition(counts, candidates, noise_std, n, n_std)
+    expected = []
+    for k in range(0, len(q), 97):
+        b, D_b, K = candidates.bins[k], np.diag(candidates.bins[k]), candidates.bends[k]
+        signal = n**2 * D_b @ K @ D_b
+        noise = n * (D_b - np.outer(b, b)) + n_std**2 * np.outer(b, b) + noise_std**2 * np.eye(7)
+        law = multivariate_normal(n * b, signal + noise)
+        expected.append(law.logpdf(counts))
+        mean = b + signal @ np.linalg.inv(signal + noise) @ (counts - n * b) / n
+        np.testing.assert_allclose(q[k], mean, atol=1e-6)
+    ours = log_likelihood[::97] - log_likelihood[0]
+    np.testing.assert_allclose(ours, np.array(expected) - expected[0], rtol=1e-3, atol=1e-2)
