@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.gaussian_process.kernels import Kernel
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.design import FAMILIES, STAGES, choose_shares
@@ -229,25 +229,22 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Check shapes and types; messages never repeat a value of the data."""
-        finite = self.missing != "ignore"
         try:
-            X, y = validate_data(
-                self,
-                X,
-                y,
-                dtype=np.float64,
-                multi_output=True,
-                y_numeric=True,
-                ensure_min_samples=2,
-                ensure_all_finite=finite,
-            )
+            if self.missing == "ignore":
+                X = validate_data(
+                    self, X, dtype=np.float64, ensure_min_samples=2, ensure_all_finite=False
+                )
+                y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False)
+                check_consistent_length(X, y)
+            else:
+                X, y = validate_data(
+                    self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2
+                )
+            return X, np.asarray(y, dtype=np.float64)
         except ValueError as error:
-            if "could not convert" in str(error):
-                raise ValueError(
-                    "`X` and `y` must hold numbers; encode other columns as numbers first."
-                ) from None
-            raise
-        return X, np.asarray(y, dtype=np.float64)
+            if "could not convert" not in str(error):
+                raise
+        raise ValueError("`X` and `y` must hold numbers; encode other columns as numbers first.")
 
     def _kernels(self, columns: int) -> list[Any]:
         if self.kernel is None:
