@@ -233,6 +233,22 @@ def test_nothing_of_the_data_stays_on_the_estimator():
     assert not any(value.tobytes() in stored for part in scaled for value in part)
 
 
+def test_the_density_of_the_inputs_is_released():
+    rng = np.random.default_rng(0)
+    X = rng.normal(1.0, 0.5, (4000, 1)).clip(-4, 4)
+    density = regressor(epsilon=10.0).fit(X, np.sin(X[:, 0])).input_density_
+    assert density.weights.sum() == pytest.approx(4000)
+    assert density.weights.min() >= 0.0
+    mean = density.weights @ density.points[:, 0] / 4000
+    assert mean == pytest.approx(1.0, abs=0.1)
+
+
+def test_the_releases_are_kept(fitted):
+    (stages,) = fitted.release_
+    assert len(stages) == 3
+    assert stages[0].B.shape == (20, 20)
+
+
 def test_without_noise_it_is_not_private_and_says_so():
     gp = regressor(epsilon=math.inf, random_state=None).fit(*data())
     assert not gp.certificate_.is_private

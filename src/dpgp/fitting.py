@@ -19,6 +19,7 @@ from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.whitened import LinearFeatures
 from dpgp.inference.conformal import Calibration, calibrate, calibration_edges
+from dpgp.inference.gram_estimate import DensityEstimate
 from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
@@ -42,6 +43,14 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class InputDensity:
+    """A private density of the inputs: about how many rows lie near each point of the box."""
+
+    points: Array
+    weights: Array
+
+
+@dataclass(frozen=True)
 class Released:
     """All that leaves a private fit: functions of releases and of public choices."""
 
@@ -50,6 +59,8 @@ class Released:
     rows: float
     posteriors: tuple[Posterior, ...]
     calibrations: tuple[Calibration, ...]
+    stages: tuple[tuple[StageRelease, ...], ...]
+    density: InputDensity | None
 
 
 @dataclass(frozen=True)
@@ -142,7 +153,17 @@ def fit_rows(
         add_guard(wall, features, fits, shares.guard)
     posteriors = tuple(fit.posterior() for fit in fits)
     calibrations = calibrated(wall, features, posteriors, shares.calibration, n)
-    return Released(inputs, design, n, posteriors, calibrations)
+    stages = tuple(tuple(fit.stages) for fit in fits)
+    density = input_density(fits[0], inputs, design)
+    return Released(inputs, design, n, posteriors, calibrations, stages, density)
+
+
+def input_density(fit: TargetFit, inputs: UnitInputs, design: Design) -> InputDensity | None:
+    """Return the density behind the estimate of B, where there is one, at raw inputs."""
+    gram = None if fit.state is None else fit.state.gram
+    if not isinstance(gram, DensityEstimate) or design.positions is None:
+        return None
+    return InputDensity(inputs.invert(design.positions), gram.weights)
 
 
 def private_inputs(wall: Wall, box: Box, share: float, n: float) -> UnitInputs:

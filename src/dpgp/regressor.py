@@ -78,6 +78,10 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     posterior_
         Posterior of each target, from released values only.
+    release_
+        The stages' noisy sums, for each target.
+    input_density_
+        A private density of the inputs where there are at most three, else None.
     certificate_
         What was released and what it guarantees.
     """
@@ -153,6 +157,8 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.inputs_ = released.inputs
         self.posterior_ = released.posteriors if y.ndim > 1 else released.posteriors[0]
         self.calibration_ = released.calibrations
+        self.release_ = released.stages
+        self.input_density_ = released.density
         self.certificate_ = Certificate.from_ledger(ledger, source)
         return self
 

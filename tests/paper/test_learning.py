@@ -5,9 +5,12 @@ import logging
 import math
 import re
 
+import mpmath as mp
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF, DotProduct
 
@@ -134,15 +137,17 @@ def test_a_large_budget_finds_the_right_candidate(accounting):
 # --- the budget of a run --------------------------------------------------------------------------
 
 
-def test_liu_talwar_pays_for_both_sides_of_a_run():
-    budget = selection_budget(1.0, 1e-4, "liu-talwar", 0.01)
-    assert isinstance(budget, LiuTalwarBudget)
+@given(st.floats(-7.0, 4.0).map(math.exp), st.floats(-25.0, -7.0).map(math.exp))
+def test_liu_talwar_pays_for_both_sides_of_a_run(epsilon, delta):
+    budget = LiuTalwarBudget.for_total(epsilon, delta, 0.1)
     training, validation = run_budget(budget)
     assert delta_of_mu(training, budget.epsilon) <= budget.delta
     # HM21 eq. 22, and the conversion it inverts: ε = ρ + 2√(ρ log 1/δ)
-    rho, log = validation**2 / 2, math.log(1 / budget.delta)
-    assert rho + 2 * math.sqrt(rho * log) <= budget.epsilon
-    assert rho + 2 * math.sqrt(rho * log) == pytest.approx(budget.epsilon)
+    with mp.workdps(40):
+        rho, log = mp.mpf(validation) ** 2 / 2, -mp.log(mp.mpf(budget.delta))
+        spent = rho + 2 * mp.sqrt(rho * log)
+        assert spent <= budget.epsilon
+        assert spent == pytest.approx(budget.epsilon, rel=1e-11)
 
 
 def test_renyi_gives_either_side_all_of_a_run():

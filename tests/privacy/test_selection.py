@@ -205,8 +205,8 @@ def test_the_draw_follows_the_law(shape):
 
 
 def test_liu_talwar_stops_with_probability_gamma_and_after_t():
-    budget = LiuTalwarBudget.for_total(1.0, 1e-2, 0.3)
-    T = budget.max_draws
+    T = 5
+    budget = LiuTalwarBudget(0.3, 1e-9, 0.3, T, (1.0, 1e-2))
 
     def law(k):
         return np.where(k < T, 0.3 * 0.7 ** (k - 1.0), np.where(k == T, 0.7 ** (T - 1.0), 0.0))

@@ -21,6 +21,10 @@ class InputWarp(Protocol):
         """Return the warped inputs."""
         ...
 
+    def invert(self, V: Array) -> Array:
+        """Return the inputs that ``apply`` maps to ``V``."""
+        ...
+
 
 @dataclass(frozen=True)
 class UnitInputs:
@@ -34,6 +38,11 @@ class UnitInputs:
         scaled = (self.box.clip(X) - self.box.centre) / self.box.half_width
         U = np.clip(scaled, -1.0, 1.0)
         return U if self.warp is None else self.warp.apply(U)
+
+    def invert(self, V: Array) -> Array:
+        """Return the raw inputs whose scaled and warped values are ``V``."""
+        U = V if self.warp is None else self.warp.invert(V)
+        return np.asarray(self.box.centre + U * self.box.half_width)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from scipy.special import erf
 from dpgp.features.whitened import WhitenedMap
 from dpgp.inference.batch_kernels import batch_diag, batch_gram
 from dpgp.inference.evidence import Conditional, Measurement, Moments
+from dpgp.inference.inducing import EffectiveKernel, Inducing, inducing, inducing_points
 from dpgp.inference.marginal import WeightedPoints
 
 Array = NDArray[np.float64]
@@ -41,6 +42,14 @@ class Posterior:
         """Return the covariance of f between the rows of ``U``."""
         phi = self.features.evaluate(U)
         return np.asarray(phi.T @ self.moments.V @ phi + self.missing_covariance(U))
+
+    def inducing(self) -> Inducing:
+        """Return (Z, m, S) for the equations of sparse GPs with :meth:`effective_kernel`."""
+        return inducing(self)
+
+    def effective_kernel(self) -> EffectiveKernel:
+        """Return the covariance k̃ of f before any release, where w ~ N(0, I)."""
+        return EffectiveKernel(self, inducing_points(self.features))
 
     def half_width(self, U: Array, coverage: float) -> tuple[Array, Array]:
         """Return centre and half-width of an interval for f over draws of θ, N(mean, ρ_t var f)."""

@@ -157,12 +157,13 @@ def run_budget(budget: LiuTalwarBudget | RenyiBudget) -> tuple[float, float]:
     """Return the μ of the training side and of the validation side of one run.
 
     The sides see disjoint people, so each may spend the whole budget of a run. Validation under
-    "liu-talwar" is paid in zCDP, ρ = (√(ε + log 1/δ) − √(log 1/δ))² (HM21 eq. 22).
+    "liu-talwar" is paid in zCDP, ρ = (√(ε + L) − √L)², L = log 1/δ (HM21 eq. 22).
     """
     if isinstance(budget, RenyiBudget):
         return budget.mu, budget.mu
     log = -math.log(budget.delta)
-    rho = (math.sqrt(budget.epsilon + log) - math.sqrt(log)) ** 2
+    # √(ε + L) − √L = ε/(√(ε + L) + √L), without cancellation
+    rho = (budget.epsilon / (math.sqrt(budget.epsilon + log) + math.sqrt(log))) ** 2
     return mu_of_guarantee(budget.epsilon, budget.delta), mu_of_rho(rho * (1.0 - 1e-12))
 
 

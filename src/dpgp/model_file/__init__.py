@@ -1,0 +1,44 @@
+"""Fitted models in one documented, human-readable JSON file: docs/model-file.md.
+
+A file may come from anyone. It is data and never code: class names are looked up in fixed tables,
+every number and shape is checked, and whatever is wrong ends in one :class:`ModelFileError`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from dpgp.model_file.file import read_document, write_document
+from dpgp.model_file.model import FORMAT, decode, encode
+from dpgp.model_file.values import ModelFileError
+
+__all__ = ["FORMAT", "ModelFileError", "load", "save"]
+
+
+def save(estimator: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to ``path``: all of it or, if anything fails, nothing."""
+    document = encode(estimator)
+    _decoded(document)  # what could not be read back is not written
+    write_document(document, path)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the fitted ``PrivateGPRegressor`` of a file that ``save`` wrote.
+
+    It predicts what the saved one predicted, to the last bit on the same machine. Raises
+    ModelFileError, a ValueError, where the file is not a model of a known format.
+    """
+    return _decoded(read_document(path))
+
+
+def _decoded(document: Any) -> Any:
+    try:
+        with np.errstate(all="ignore"):
+            return decode(document)
+    except ModelFileError:
+        raise
+    except (ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError):
+        raise ModelFileError("the file's values contradict each other: no model of dpgp.") from None

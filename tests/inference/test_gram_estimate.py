@@ -1,0 +1,148 @@
+import numpy as np
+import pytest
+from simulated_stages import features_1d, release, rows_1d, symmetric_noise
+
+from dpgp.inference.gram_estimate import (
+    DensityEstimate,
+    IsotropicEstimate,
+    density_estimate,
+    density_prior,
+    estimate_gram,
+    pool,
+)
+
+POSITIONS = np.linspace(-1, 1, 61)[:, None]
+FEATURES = features_1d(10, 0.25)
+ATOMS = FEATURES.evaluate(POSITIONS).T
+N = 2000.0
+TRUE = np.exp(-0.5 * ((POSITIONS[:, 0] + 0.3) / 0.3) ** 2)
+TRUE *= N / TRUE.sum()
+B_TRUE = (ATOMS.T * TRUE) @ ATOMS
+
+
+def weights_second_moment(d, rng):
+    root = rng.normal(size=(d, 3))
+    return root @ root.T, root
+
+
+def test_isotropic_error_covariance_matches_simulation():
+    d, sigma_b, rng = 4, 1.7, np.random.default_rng(0)
+    W, root = weights_second_moment(d, rng)
+    draws = 40_000
+    E = np.array([symmetric_noise(d, sigma_b, rng) for _ in range(draws)])
+    v = rng.normal(size=(draws, 3)) @ root.T
+    Ev = np.einsum("tij,tj->ti", E, v)
+    simulated = Ev.T @ Ev / draws
+    estimate = IsotropicEstimate(np.eye(d), sigma_b)
+    scale = np.trace(simulated)
+    np.testing.assert_allclose(estimate.error_covariance(W), simulated, atol=0.03 * scale)
+    assert np.trace(estimate.error_covariance(W)) == pytest.approx(
+        np.sum(estimate.error_trace_matrix() * W)
+    )
+
+
+def test_density_error_covariance_matches_simulation():
+    rng, G, d = np.random.default_rng(1), 7, 4
+    F, root_p = rng.normal(size=(G, d)), rng.normal(size=(G, G))
+    W, root = weights_second_moment(d, rng)
+    estimate = DensityEstimate(np.eye(d), F, np.ones(G), root_p @ root_p.T)
+    draws = 100_000
+    dp = rng.normal(size=(draws, G)) @ root_p.T
+    v = rng.normal(size=(draws, 3)) @ root.T
+    Ev = (dp * (v @ F.T)) @ F  # E = Σ dp_g φ_gφ_gᵀ
+    simulated = Ev.T @ Ev / draws
+    scale = np.trace(simulated)
+    np.testing.assert_allclose(estimate.error_covariance(W), simulated, atol=0.03 * scale)
+    assert np.trace(estimate.error_covariance(W)) == pytest.approx(
+        np.sum(estimate.error_trace_matrix() * W)
+    )
+
+
+def test_little_noise_recovers_a_known_density():
+    sigma_b = 0.5
+    B_hat = B_TRUE + symmetric_noise(len(B_TRUE), sigma_b, np.random.default_rng(2))
+    estimate = density_estimate(B_hat, sigma_b, ATOMS, POSITIONS, N)
+    assert np.abs(estimate.B - B_TRUE).max() < 5 * sigma_b
+    assert np.abs(np.cumsum(estimate.weights - TRUE)).max() < 0.02 * N
+    assert estimate.weights.min() >= 0
+    assert estimate.weights.sum() == pytest.approx(N)
+
+
+def test_much_noise_leaves_the_uniform_density_and_the_prior():
+    sigma_b = 1e4 * N
+    B_hat = symmetric_noise(len(B_TRUE), sigma_b, np.random.default_rng(3))
+    estimate = density_estimate(B_hat, sigma_b, ATOMS, POSITIONS, N)
+    np.testing.assert_allclose(estimate.weights, N / len(POSITIONS), rtol=0.05)
+    prior = density_prior(POSITIONS, N)
+    contrast = np.eye(len(POSITIONS))[10] - np.eye(len(POSITIONS))[40]  # the sum is known
+    assert contrast @ estimate.weights_covariance @ contrast == pytest.approx(
+        contrast @ prior @ contrast, rel=1e-2
+    )
+
+
+def test_the_covariance_is_that_of_the_linear_gaussian_model():
+    sigma_b = 20.0
+    estimate = density_estimate(B_TRUE, sigma_b, ATOMS, POSITIONS, N)
+    d = len(B_TRUE)
+    i, j = np.triu_indices(d)
+    # entries of B̂: σ_b on the diagonal, σ_b/√2 off it; Σp = n to one part in a thousand
+    M = (ATOMS[:, i] * ATOMS[:, j]).T
+    variances = np.where(i == j, sigma_b**2, sigma_b**2 / 2)
+    M = np.vstack([M, np.ones(len(ATOMS))])
+    variances = np.append(variances, (1e-3 * N) ** 2)
+    P0 = density_prior(POSITIONS, N)
+    gain = P0 @ M.T @ np.linalg.inv(M @ P0 @ M.T + np.diag(variances))
+    expected = P0 - gain @ M @ P0
+    atol = 1e-4 * np.abs(expected).max()
+    np.testing.assert_allclose(estimate.weights_covariance, expected, atol=atol)
+
+
+def test_the_error_is_known_on_average():
+    sigma_b, rng, ratios = 20.0, np.random.default_rng(4), []
+    w = rng.normal(size=len(B_TRUE))
+    for _ in range(40):
+        B_hat = B_TRUE + symmetric_noise(len(B_TRUE), sigma_b, rng)
+        estimate = density_estimate(B_hat, sigma_b, ATOMS, POSITIONS, N)
+        error = (estimate.B - B_TRUE) @ w
+        ratios.append(error @ error / np.trace(estimate.error_covariance(np.outer(w, w))))
+    assert 0.1 < np.mean(ratios) < 1.5  # positive weights know more than their covariance says
+
+
+def test_the_density_beats_the_positive_part():
+    sigma_b, rng, better = 60.0, np.random.default_rng(5), []
+    for _ in range(10):
+        B_hat = B_TRUE + symmetric_noise(len(B_TRUE), sigma_b, rng)
+        estimate = density_estimate(B_hat, sigma_b, ATOMS, POSITIONS, N)
+        better.append(np.linalg.norm(estimate.B - B_TRUE) / np.linalg.norm(B_hat - B_TRUE))
+    assert np.mean(better) < 0.7
+
+
+def stages(*sigmas):
+    X, y = rows_1d(300)
+    phi, rng = FEATURES.evaluate(X), np.random.default_rng(6)
+    return phi, [release(phi, y, sigma, rng) for sigma in sigmas]
+
+
+def test_pooling_weighs_by_precision():
+    _, (first, second) = stages(3.0, 1.0)
+    B, sigma_b = pool([first, second])
+    np.testing.assert_allclose(B, (first.B / 9 + second.B) / (1 / 9 + 1))
+    assert sigma_b == pytest.approx((1 / 9 + 1) ** -0.5)
+
+
+def test_an_exact_matrix_is_left_alone():
+    phi, exact = stages(0.0)
+    for atoms, positions in [(None, None), (ATOMS, POSITIONS)]:
+        estimate = estimate_gram(exact, atoms, positions)
+        np.testing.assert_array_equal(estimate.B, exact[0].B)
+        assert not estimate.error_covariance(np.eye(len(phi))).any()
+
+
+@pytest.mark.parametrize("sigma", [1.0, 1e3])
+@pytest.mark.parametrize("atoms", [None, ATOMS])
+def test_every_estimate_is_positive(sigma, atoms):
+    _, noisy = stages(sigma, sigma)
+    estimate = estimate_gram(noisy, atoms, POSITIONS)
+    assert np.linalg.eigvalsh(estimate.B).min() > -1e-8 * 300
+    Omega = estimate.error_covariance(np.eye(len(estimate.B)))
+    assert np.linalg.eigvalsh(Omega).min() > 0
