@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -10,25 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dpgp.design import FAMILIES, STAGES, choose_shares
+from dpgp.design import choose_shares
 from dpgp.domain import Box
-from dpgp.features.kernels import variance_bound
 from dpgp.fitting import Wall, fit_rows
 from dpgp.inference.posterior import Posterior
-from dpgp.inference.priors import default_kernel
+from dpgp.options import read_families, read_inducing_points, read_kernels, read_stages
 from dpgp.privacy.arguments import as_count
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import noise_source
-from dpgp.sources.arrays import Rows, first_rows_of_units, usable_rows
+from dpgp.sources.arrays import scaled_rows
 
 Array = NDArray[np.float64]
-MAX_FEATURES = 2000
 
 
 class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -127,19 +123,20 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         targets = y[None] if y.ndim == 1 else y.T
         box = Box.from_bounds(self.bounds, X.shape[1], getattr(self, "feature_names_in_", None))
         target_box = Box.from_bounds(self.target_bounds, len(targets), argument="target_bounds")
-        kernels = self._kernels(X.shape[1])
+        kernels = read_kernels(self.kernel, X.shape[1])
         relation = Neighbours.parse(self.neighbours)
-        family, points = self._families(), self._inducing_points(box)
+        family = read_families(self.features)
+        points = read_inducing_points(self.inducing_points, family, box)
         per_unit = as_count("max_rows_per_unit", self.max_rows_per_unit)
         ledger = Ledger(self.epsilon, self.delta, relation)
-        rows = _rows(X, targets, target_box, self.missing, units, per_unit)
+        rows = scaled_rows(X, targets, target_box, self.missing, units, per_unit)
         is_public = relation is Neighbours.REPLACE and units is None and self.missing == "error"
         public_rows = len(rows) if is_public else None
         shares = choose_shares(
             public_rows,
             X.shape[1],
             ledger.mu,
-            stages=self._stage_weights(),
+            stages=read_stages(self.stages),
             warp=self.warp,
             calibrate=self.calibrate,
         )
@@ -252,53 +249,6 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 raise
         raise ValueError("`X` and `y` must hold numbers; encode other columns as numbers first.")
 
-    def _kernels(self, columns: int) -> list[Any]:
-        if self.kernel is None:
-            return [default_kernel(columns)]
-        kernels = list(self.kernel) if isinstance(self.kernel, list | tuple) else [self.kernel]
-        for kernel in kernels:
-            if not isinstance(kernel, Kernel):
-                raise TypeError(
-                    "`kernel` must be a scikit-learn kernel or a list of them, got "
-                    f"{type(kernel).__name__}; other kernels work in dpgp.paper."
-                )
-            variance_bound(kernel, (np.full(columns, -1.0), np.ones(columns)))
-        return kernels
-
-    def _families(self) -> tuple[str, ...] | None:
-        if self.features is None:
-            return None
-        families = (self.features,) if isinstance(self.features, str) else tuple(self.features)
-        unknown = [name for name in families if name not in FAMILIES]
-        if unknown or not families:
-            raise ValueError(f"`features` must be among {FAMILIES}, got {self.features!r}.")
-        return families
-
-    def _inducing_points(self, box: Box) -> Array | int | None:
-        if self.inducing_points is None:
-            return None
-        if np.ndim(self.inducing_points) == 0:
-            return _checked_count(as_count("inducing_points", self.inducing_points), len(box.low))
-        points = np.asarray(self.inducing_points, dtype=np.float64)
-        if points.ndim != 2 or points.shape[1] != len(box.low) or not box.contains(points):
-            raise ValueError(
-                "`inducing_points` must be a number, or points of shape (points, "
-                f"{len(box.low)}) inside `bounds`."
-            )
-        if self.features is not None:
-            raise ValueError("`features` and given `inducing_points` contradict; give one.")
-        return np.asarray((points - box.centre) / box.half_width)
-
-    def _stage_weights(self) -> Sequence[float]:
-        if self.stages is None:
-            return STAGES
-        if np.ndim(self.stages) == 0:
-            return [1.0] * as_count("stages", self.stages)  # type: ignore[arg-type]
-        weights = [float(weight) for weight in self.stages]  # type: ignore[union-attr]
-        if not weights or min(weights) <= 0.0 or not math.isfinite(math.fsum(weights)):
-            raise ValueError(f"`stages` must hold positive weights, got {self.stages!r}.")
-        return weights
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
@@ -307,29 +257,6 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = self.missing == "ignore"
         tags.non_deterministic = self.random_state is None
         return tags
-
-
-def _rows(
-    X: Array, targets: Array, target_box: Box, missing: str, units: Any, per_unit: int
-) -> Rows:
-    """Return rows ready to be summed: targets scaled to [−1, 1], at most ``per_unit`` a unit."""
-    usable = usable_rows(missing, X, targets.T)
-    if units is not None:
-        usable &= first_rows_of_units(units, len(X), per_unit)
-    elif per_unit != 1:
-        raise ValueError("`max_rows_per_unit` needs `units`, one identifier a row, at `fit`.")
-    clipped = target_box.clip(targets.T).T
-    scaled = (clipped - target_box.centre[:, None]) / target_box.half_width[:, None]
-    return Rows(X, np.where(usable, scaled, 0.0), usable)
-
-
-def _checked_count(points: int, columns: int) -> int:
-    if points**columns > MAX_FEATURES and columns <= 3:
-        raise ValueError(
-            f"`inducing_points` = {points} an axis make {points**columns} features, more than "
-            f"{MAX_FEATURES}; ask for fewer."
-        )
-    return points
 
 
 def _join(parts: Any) -> Array:

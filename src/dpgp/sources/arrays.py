@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.domain import Box
+
 Array = NDArray[np.float64]
 
 MISSING_RULES = ("error", "ignore")
@@ -67,6 +69,20 @@ def _rows(inputs: Any, y: Any, missing: str, finite_where_present: Array) -> Row
         raise ValueError("`X` must have at least two rows.")
     targets = numeric_vector(y, len(inputs))
     return Rows(inputs, targets[None], usable_rows(missing, targets, finite_where_present))
+
+
+def scaled_rows(
+    X: Array, targets: Array, target_box: Box, missing: str, units: Any, per_unit: int
+) -> Rows:
+    """Return rows ready to be summed: targets scaled to [−1, 1], at most ``per_unit`` a unit."""
+    usable = usable_rows(missing, X, targets.T)
+    if units is not None:
+        usable &= first_rows_of_units(units, len(X), per_unit)
+    elif per_unit != 1:
+        raise ValueError("`max_rows_per_unit` needs `units`, one identifier a row, at `fit`.")
+    clipped = target_box.clip(targets.T).T
+    scaled = (clipped - target_box.centre[:, None]) / target_box.half_width[:, None]
+    return Rows(X, np.where(usable, scaled, 0.0), usable)
 
 
 def first_rows_of_units(units: Any, rows: int, most: int) -> NDArray[np.bool_]:
