@@ -99,7 +99,7 @@ def choose_design(
     return Design(features, positions, choose_kappa(n, mu, _DIRECTIONS.get(columns, 30.0)))
 
 
-def choose_kappa(n: float, mu: float, directions: float, skew_weight: float = 0.05) -> float:
+def choose_kappa(n: float, mu: float, directions: float, skew_weight: float = 0.1) -> float:
     r"""Return where to clip, in residual sds: the least of sampling, privacy noise and skewness.
 
     Minimises :math:`\frac dn\frac{m_2}{g^2} + (\frac{2d\kappa}{g\mu n})^2 + w\,b(\kappa)^2`, in
@@ -107,7 +107,7 @@ def choose_kappa(n: float, mu: float, directions: float, skew_weight: float = 0.
     """
     if math.isinf(mu):
         return math.inf
-    kappas = np.linspace(1.0, 4.0, 61)
+    kappas = np.linspace(1.0, 6.0, 101)
     unit = np.ones_like(kappas)
     g, m2 = clipping.slope(kappas, unit), clipping.second_moment(kappas, unit)
     bias = np.array([clipping.huber_bias(float(kappa)) for kappa in kappas])

@@ -34,6 +34,9 @@ Array = NDArray[np.float64]
 SHAPE_DOUBT = 0.05
 """Relative error allowed for the Gaussian shape of tails in an earlier stage's second moment."""
 
+INFLATION_RANGE = (0.5, 4.0)
+"""Factors by which the second moments may change the covariance of the weights."""
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -145,8 +148,8 @@ def condition(
     V = C - np.swapaxes(gain, 1, 2) @ gain
     # −½ zᵀS⁻¹z − ½ log|S| − ½ log|D|
     log_evidence = -0.5 * np.sum(whitened**2, axis=1) - _log_root(L) - 0.5 * np.log(D).sum(axis=1)
-    log_evidence += second_moment_evidence(measurement, stages, mean, V, sigma2)
-    return Conditional(mean, V, log_evidence)
+    log_c, inflation = second_moment_evidence(measurement, stages, mean, V, sigma2)
+    return Conditional(mean, inflation[:, None, None] * V, log_evidence + log_c)
 
 
 def prior_covariances(features: WhitenedMap, kernel: Any, thetas: Array, basis: Array) -> Array:
@@ -163,16 +166,17 @@ def second_moment_evidence(
     mean: Array,
     V: Array,
     sigma2: Array,
-) -> Array:
-    r"""Return log p(c_1..c_K | a, θ), :math:`c_k \approx n\,m_2(R_k, \tau_k)`.
+) -> tuple[Array, Array]:
+    r"""Return log p(c_1..c_K | a, θ), :math:`c_k \approx n\,m_2(R_k, \tau_k)`, and a factor for V.
 
     :math:`\tau_k^2 = \sigma^2 + q_k/n`, :math:`q_k = (w - w_k)^\top B(w - w_k)`. Covariance: each
     stage's own noise, plus the sampling error :math:`\sqrt{n(m_4 - m_2^2)}` and the uncertainty of
     :math:`q_k`, both common to all stages. Earlier stages clip elsewhere in the tails: their
-    :math:`m_2` is trusted to ``SHAPE_DOUBT`` only.
+    :math:`m_2` is trusted to ``SHAPE_DOUBT`` only. Seeing c also tells whether f is further from
+    its mean than V thinks: the factor is :math:`E[q \mid c]/E[q]`.
     """
     if stages[-1].is_exact:
-        return _exact_residual_evidence(measurement, stages[-1], sigma2)
+        return _exact_residual_evidence(measurement, stages[-1], sigma2), np.ones(len(sigma2))
     stages = [stage for stage in stages if not stage.is_unclipped] or stages[-1:]
     n, R = stages[-1].n, np.array([stage.clip for stage in stages])
     q, q_sd = _distances(measurement, stages, mean, V)
@@ -184,9 +188,13 @@ def second_moment_evidence(
     own = np.array([stage.sigma_c for stage in stages]) ** 2 + doubt**2
     covariance = own[:, :, None] * np.eye(len(R)) + _outer(sampling) + _outer(spread)
     L = np.linalg.cholesky(covariance)
-    misfit = (np.array([stage.c for stage in stages]) - n * m2)[:, :, None]
-    z = np.linalg.solve(L, misfit)[:, :, 0]
-    return np.asarray(-0.5 * np.sum(z * z, axis=1) - _log_root(L))
+    misfit = np.array([stage.c for stage in stages]) - n * m2
+    z, shift = np.moveaxis(np.linalg.solve(L, np.stack([misfit, spread], axis=2)), 2, 0)
+    # q = E[q] + sd(q)·ξ with ξ ~ N(0, 1): E[ξ | c] = spreadᵀ Cov(c)⁻¹ misfit
+    xi = np.sum(z * shift, axis=1)
+    inflation = 1.0 + xi * q_sd[:, -1] / np.maximum(q[:, -1], 1e-300)
+    log_evidence = -0.5 * np.sum(z * z, axis=1) - _log_root(L)
+    return log_evidence, np.clip(inflation, *INFLATION_RANGE)
 
 
 def _distances(

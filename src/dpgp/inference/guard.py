@@ -2,13 +2,14 @@ r"""Guard of the mean against skewed noise: widely clipped residuals on a few fe
 
 Hard clipping estimates a Huber location :math:`f_H` of the target given x. Model
 :math:`f = f_H + b(x)`, :math:`b(x) = \phi_s(x)^\top b` on constant and linear features, and let the
-final release :math:`S = \sum\phi_s\,\mathrm{clip}(r, R_w)`, with a wide :math:`R_w`, speak about b:
+final release, with a wide clip, speak about b:
 
-.. math:: S = M(w - w_0) + B_sb + \Phi_s^\top\epsilon + \text{noise}
+.. math:: S = \sum\phi_s\,\mathrm{clip}(r, R_w)
+          = M(w - w_0) + B_sb + \Phi_s^\top\epsilon + \text{noise}
 
-with the same sampling noise :math:`\epsilon` that the stages saw. b is zero with probability 0.8
-(symmetric noise), else Gaussian, of the size of the bias that exponential noise would cause.
-docs/method.md.
+with the same sampling noise :math:`\epsilon` that the stages saw. Two hypotheses are averaged: the
+noise is Gaussian (b = 0, and the wide second moment is the core's), or it is not (b has the size of
+the bias that exponential noise would cause, and the wide variance is free). docs/method.md.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from dpgp.inference.clipping import huber_bias
 from dpgp.inference.evidence import Measurement, Moments, mean_square
 from dpgp.inference.gram_estimate import GramEstimate
+from dpgp.inference.pull_back import positive_part
 from dpgp.inference.stage import StageRelease
 
 Array = NDArray[np.float64]
@@ -29,63 +31,34 @@ Array = NDArray[np.float64]
 CONSTANT_SHARE = 0.75
 """Share of the squared norm of φ_s for the constant; the rest is for the linear features."""
 
-SKEW_PROBABILITY = 0.2
+DOUBT = 0.2
+"""Prior probability that the noise is not Gaussian."""
+
+TAIL_SD = 0.7
+"""Relative sd of the variance beyond the core's where the noise is not Gaussian."""
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """Corrected beliefs, and the probability that the noise is not Gaussian."""
+
+    moments: Moments
+    probability: float
+
+
+@dataclass(frozen=True)
+class _Hypothesis:
+    """Beliefs under one hypothesis about the noise, and its log evidence."""
+
+    w: Array
+    V: Array
+    noise_variance: float
+    log_evidence: float
 
 
 def guard_kappa(n: float, mu: float) -> float:
     """κ_w = (3nμ)^¼, at least 3: balances the noise with a lognormal's mean beyond κ_w."""
     return max(3.0, float((3.0 * n * mu) ** 0.25))
-
-
-@dataclass(frozen=True)
-class Guarded:
-    """Corrected beliefs, and the probability that the noise is skewed."""
-
-    moments: Moments
-    skew_probability: float
-
-
-@dataclass(frozen=True)
-class _Update:
-    w: Array
-    V: Array
-    log_evidence: float
-
-
-def apply_guard(
-    guard: StageRelease,
-    measurement: Measurement,
-    gram: GramEstimate,
-    moments: Moments,
-    embedding: Array,
-    kappa: float,
-) -> Guarded:
-    """Average over symmetric and skewed noise; ``embedding`` L holds φ_s ≈ Lᵀφ."""
-    noise = wide_noise(guard, gram, moments)
-    z, cross, total = _joint(guard, measurement, moments, embedding, noise)
-    skewed = _skew_sds(embedding.shape[1], kappa, moments.noise)
-    hypotheses = {1 - SKEW_PROBABILITY: np.zeros_like(skewed), SKEW_PROBABILITY: skewed}
-    B_s = embedding.T @ gram.B @ embedding
-    updates = [
-        _condition(z, cross, total, B_s, np.diag(sds**2), embedding, moments)
-        for sds in hypotheses.values()
-    ]
-    log_odds = np.log(list(hypotheses)) + [update.log_evidence for update in updates]
-    P = np.exp(log_odds - np.logaddexp.reduce(log_odds))
-    w = np.asarray(sum(p * u.w for p, u in zip(P, updates, strict=True)))
-    V = sum(p * (u.V + np.outer(u.w - w, u.w - w)) for p, u in zip(P, updates, strict=True))
-    return Guarded(Moments(w, np.asarray(V + np.transpose(V)) / 2, noise), float(P[1]))
-
-
-def wide_noise(
-    guard: StageRelease, gram: GramEstimate, moments: Moments, doubt: float = 0.5
-) -> float:
-    """Return σ from the wide second moment, shrunk to the core's: σ² ~ N(σ_core², (σ_core²/2)²)."""
-    spread = mean_square(moments.w - guard.w0, moments.V, gram, guard.n)
-    core = moments.noise**2
-    variance = (guard.sigma_c / guard.n) ** 2 + 2 * (core + spread) ** 2 / guard.n
-    gain = (doubt * core) ** 2 / ((doubt * core) ** 2 + variance)
-    return math.sqrt(max(core + gain * (guard.c / guard.n - spread - core), 0.25 * core))
 
 
 def embed(atoms: Array, simple: Array) -> Array:
@@ -95,45 +68,87 @@ def embed(atoms: Array, simple: Array) -> Array:
     return np.asarray(np.linalg.solve(gram + ridge * np.eye(len(gram)), atoms @ simple.T))
 
 
-def _skew_sds(features: int, kappa: float, noise: float) -> Array:
-    """Prior sds of b: the bias of exponential noise for the constant, half of it for the slopes."""
+def apply_guard(
+    guard: StageRelease,
+    measurement: Measurement,
+    gram: GramEstimate,
+    moments: Moments,
+    L: Array,
+    kappa: float,
+) -> Guarded:
+    """Average over Gaussian and other noise; L embeds φ_s ≈ Lᵀφ."""
+    sds = _bias_sds(L.shape[1], huber_bias(kappa) * moments.noise)
+    gaussian = _hypothesis(guard, measurement, gram, moments, L, np.zeros_like(sds), 0.0)
+    other = _hypothesis(guard, measurement, gram, moments, L, sds, TAIL_SD)
+    P = _probability(DOUBT, other.log_evidence - gaussian.log_evidence)
+    step = other.w - gaussian.w
+    V = (1 - P) * gaussian.V + P * other.V + P * (1 - P) * np.outer(step, step)
+    noise = math.sqrt((1 - P) * gaussian.noise_variance + P * other.noise_variance)
+    return Guarded(Moments(gaussian.w + P * step, (V + V.T) / 2, noise), P)
+
+
+def _bias_sds(features: int, size: float) -> Array:
+    """Return prior sds of b: all of ``size`` for the constant, half of it for the slopes."""
     slopes = np.full(features - 1, 0.5 / math.sqrt(1.0 - CONSTANT_SHARE))
-    sds = np.append(1.0 / math.sqrt(CONSTANT_SHARE), slopes)
-    return np.asarray(huber_bias(kappa) * noise * sds)
+    return np.asarray(size * np.append(1.0 / math.sqrt(CONSTANT_SHARE), slopes))
+
+
+def _probability(prior: float, log_bayes_factor: float) -> float:
+    log_odds = math.log(prior / (1 - prior)) + min(max(log_bayes_factor, -500.0), 500.0)
+    return 1 / (1 + math.exp(-log_odds))
+
+
+def _hypothesis(
+    guard: StageRelease,
+    measurement: Measurement,
+    gram: GramEstimate,
+    moments: Moments,
+    L: Array,
+    bias_sds: Array,
+    tail_sd: float,
+) -> _Hypothesis:
+    """Condition w + Lb on S, b ~ N(0, bias_sds²), and σ² on the wide second moment."""
+    noise_variance, log_tail = _wide_noise(guard, gram, moments, tail_sd)
+    z, cross, total = _joint(guard, measurement, moments, L, noise_variance)
+    prior, B_s = np.diag(bias_sds**2), L.T @ gram.B @ L
+    S = total + B_s @ prior @ B_s
+    c = cross + L @ prior @ B_s
+    solved = np.linalg.solve(S, np.column_stack([z, c.T]))
+    return _Hypothesis(
+        w=moments.w + c @ solved[:, 0],
+        V=moments.V + L @ prior @ L.T - c @ solved[:, 1:],
+        noise_variance=noise_variance,
+        log_evidence=log_tail - 0.5 * float(z @ solved[:, 0] + np.linalg.slogdet(S)[1]),
+    )
+
+
+def _wide_noise(
+    guard: StageRelease, gram: GramEstimate, moments: Moments, tail_sd: float
+) -> tuple[float, float]:
+    """Return the mean of σ² ~ N(σ_core², (tail_sd σ_core²)²) given c, and the evidence of c.
+
+    c = n(σ² + spread) + noise, known to a tenth of the core beyond its own noise.
+    """
+    core, n = moments.noise**2, guard.n
+    spread = mean_square(np.zeros(len(moments.w)), moments.V, gram, n)
+    surprise = guard.c / n - spread - core
+    known = (guard.sigma_c / n) ** 2 + 2 * (core + spread) ** 2 / n + (0.1 * core) ** 2
+    total = known + (tail_sd * core) ** 2
+    estimate = core + surprise * (tail_sd * core) ** 2 / total
+    return max(estimate, 0.5 * core), -0.5 * surprise**2 / total - 0.5 * math.log(total)
 
 
 def _joint(
-    guard: StageRelease, measurement: Measurement, moments: Moments, L: Array, noise: float
+    guard: StageRelease, measurement: Measurement, moments: Moments, L: Array, noise_variance: float
 ) -> tuple[Array, Array, Array]:
     """Return z = S − M(ŵ − w₀), Cov(w, z) and Cov(z) for b = 0."""
     B, core = measurement.B, moments.noise**2
     M = L.T @ B
-    # w − ŵ contains −V B N⁻¹ζ, and Cov(ζ, ζ_s) = σ² ΦᵀΦ_s
+    # w − ŵ contains −V B N⁻¹ζ with N = (σ² + δ)B + Q, and Cov(ζ, ζ_s) = σ² ΦᵀΦ_s
     D = 1 + (core + measurement.distortion) * measurement.Lambda
-    N_inverse = (measurement.U / D) @ measurement.U.T
-    shared = core * moments.V @ B @ N_inverse @ M.T
-    cross = moments.V @ M.T - shared
+    shared = core * moments.V @ B @ (measurement.U / D) @ measurement.U.T @ M.T
     MK = M @ shared
-    total = M @ moments.V @ M.T - MK - MK.T + noise**2 * (M @ L)
-    total = total + guard.sigma_a**2 * np.eye(len(M))
-    floor = guard.sigma_a**2 + 1e-9 * noise**2 * guard.n
-    return guard.A - M @ (moments.w - guard.w0), cross, _at_least(total, floor)
-
-
-def _at_least(matrix: Array, floor: float) -> Array:
-    """Return the symmetric matrix with its eigenvalues raised to ``floor``."""
-    eigenvalues, Q = np.linalg.eigh((matrix + matrix.T) / 2)
-    return np.asarray((Q * np.maximum(eigenvalues, floor)) @ Q.T)
-
-
-def _condition(
-    z: Array, cross: Array, total: Array, B_s: Array, prior: Array, L: Array, moments: Moments
-) -> _Update:
-    """Condition w + Lb on z, for b ~ N(0, prior)."""
-    S = total + B_s @ prior @ B_s
-    c = cross + L @ prior @ B_s
-    solved = np.linalg.solve(S, np.column_stack([z, c.T]))
-    w = moments.w + c @ solved[:, 0]
-    V = moments.V + L @ prior @ L.T - c @ solved[:, 1:]
-    log_determinant = float(np.linalg.slogdet(S)[1])
-    return _Update(w, V, float(-0.5 * z @ solved[:, 0]) - 0.5 * log_determinant)
+    total = M @ moments.V @ M.T - MK - MK.T + noise_variance * (M @ L)
+    privacy = guard.sigma_a**2 + 1e-9 * noise_variance * guard.n
+    z = guard.A - M @ (moments.w - guard.w0)
+    return z, moments.V @ M.T - shared, positive_part(total) + privacy * np.eye(len(M))
