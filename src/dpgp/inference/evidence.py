@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
+from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import nnls
 
 from dpgp.features.whitened import WhitenedMap
@@ -142,7 +143,7 @@ def condition(
     HC = H[:, :, None] * C
     L = np.linalg.cholesky(_symmetric(HC * H[:, None, :]) + np.eye(len(lam)))
     z = (measurement.U.T @ measurement.a) / np.sqrt(D)
-    half = np.linalg.solve(L, np.concatenate([HC, z[:, :, None]], axis=2))
+    half = _solve_lower(L, np.concatenate([HC, z[:, :, None]], axis=2))
     gain, whitened = half[:, :, :-1], half[:, :, -1]
     mean = np.einsum("tij,ti->tj", gain, whitened)
     V = C - np.swapaxes(gain, 1, 2) @ gain
@@ -218,6 +219,11 @@ def _exact_residual_evidence(measurement: Measurement, stage: StageRelease, sigm
     freedom = stage.n - int(seen.sum())
     left = max(stage.c - float(explained), 0.0)
     return np.asarray(-0.5 * freedom * np.log(sigma2) - 0.5 * left / sigma2)
+
+
+def _solve_lower(L: NDArray[Any], rhs: Array) -> Array:
+    """Return L⁻¹ rhs for a batch of triangular L: NumPy's own would factorise them again."""
+    return np.stack([dtrtrs(l_t, r_t, lower=1)[0] for l_t, r_t in zip(L, rhs, strict=True)])
 
 
 def _symmetric(matrices: Array) -> Array:
