@@ -122,17 +122,25 @@ def exact_gram(
     size = features.rows_per_call or block_rows
     return sum_blocks(
         rows.blocks(size),
-        lambda block: integer_columns(_padded(block, features.filler, size), features, residuals),
+        lambda block, out: integer_columns(
+            _padded(block, features.filler, size), features, residuals, out
+        ),
         features.dimension + len(rows.targets),
+        size,
         n_jobs,
     )
 
 
-def integer_columns(block: Rows, features: FeatureMap, residuals: Residuals | None = None) -> Array:
+def integer_columns(
+    block: Rows,
+    features: FeatureMap,
+    residuals: Residuals | None = None,
+    out: Array | None = None,
+) -> Array:
     """Return the integers ψ of every row of a block; zero for rows that cannot be used."""
     d = features.dimension
-    psi = np.empty((d + len(block.targets), len(block)))
-    phi = psi[:d] = features.evaluate(block.inputs)
+    psi = np.empty((d + len(block.targets), len(block))) if out is None else out
+    phi = features.evaluate(block.inputs, psi[:d])
     psi[d:] = block.targets if residuals is None else residuals.of(block, features, phi)
     psi[:, ~block.usable] = 0.0
     round_columns(psi[:d])

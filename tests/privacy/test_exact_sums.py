@@ -17,7 +17,7 @@ def exact_gram(columns):
 
 def total(columns, size, n_jobs=1):
     blocks = [columns[:, i : i + size] for i in range(0, columns.shape[1], size)]
-    return sum_blocks(blocks, lambda block: block, len(columns), n_jobs)
+    return sum_blocks(blocks, lambda block, _: block, len(columns), size, n_jobs)
 
 
 def test_the_sum_equals_that_of_python_integers():
@@ -62,8 +62,8 @@ def test_shards_of_a_billion_rows_merge_exactly():
 
 
 def test_an_error_in_a_thread_reaches_the_caller():
-    def fail(_):
+    def fail(*_):
         raise RuntimeError("block")
 
     with pytest.raises(RuntimeError, match="block"):
-        sum_blocks([1, 2], fail, 1, n_jobs=2)
+        sum_blocks([1, 2], fail, 1, 1, n_jobs=2)

@@ -63,6 +63,6 @@ class BoxFeatures:
         """The centre of the box."""
         return self.inputs.box.centre
 
-    def evaluate(self, X: Array) -> Array:
+    def evaluate(self, X: Array, out: Array | None = None) -> Array:
         """Return the features of raw rows as columns."""
-        return self.inner.evaluate(self.inputs(X))
+        return self.inner.evaluate(self.inputs(X), out)

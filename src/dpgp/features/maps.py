@@ -38,8 +38,8 @@ class FeatureMap(Protocol):
         """A public row to stand in for padding and for rows that cannot be used."""
         ...
 
-    def evaluate(self, X: Any) -> Array:
-        """Return the features of the rows of ``X`` as columns."""
+    def evaluate(self, X: Any, out: Array | None = None) -> Array:
+        """Return the features of the rows of ``X`` as columns, written to ``out`` if given."""
         ...
 
 
@@ -66,9 +66,10 @@ class KernelFeatures:
         """The first inducing point."""
         return self.inducing_points[0]
 
-    def evaluate(self, X: Any) -> Array:
+    def evaluate(self, X: Any, out: Array | None = None) -> Array:
         """Return k(z_j, x_i)/R_k in row j, column i."""
-        return np.asarray(self.kernel(self.inducing_points, X)) / self.norm_bound
+        values = np.asarray(self.kernel(self.inducing_points, X))
+        return np.asarray(np.divide(values, self.norm_bound, out=out))
 
 
 @dataclass(frozen=True)
@@ -93,19 +94,30 @@ class GridKernelFeatures:
         """The first grid point."""
         return np.array([axis[0] for axis in self.axes])
 
-    def evaluate(self, X: Array) -> Array:
+    def evaluate(self, X: Array, out: Array | None = None) -> Array:
         """Return k(z_j, x_i)/R_k in row j, column i."""
         one_dimensional = [
             np.asarray(kernel(axis[:, None], column[:, None]))
             for kernel, axis, column in zip(self.factors, self.axes, X.T, strict=True)
         ]
         one_dimensional[0] = one_dimensional[0] / self.norm_bound
-        return reduce(columnwise_kronecker, one_dimensional)
+        return columnwise_kronecker(one_dimensional, out)
 
 
-def columnwise_kronecker(first: Array, second: Array) -> Array:
-    """Return the Kronecker product of each column of ``first`` with that of ``second``."""
-    product = first[:, None, :] * second[None, :, :]
+def columnwise_kronecker(factors: Sequence[Array], out: Array | None = None) -> Array:
+    """Return the Kronecker product of the columns of all factors, written to ``out`` if given.
+
+    Large new arrays cost more than the arithmetic: their pages have to be mapped.
+    """
+    *others, last = factors
+    first = reduce(_kronecker, others, np.ones((1, last.shape[1])))
+    return _kronecker(first, last, out)
+
+
+def _kronecker(first: Array, second: Array, out: Array | None = None) -> Array:
+    shape = (len(first), len(second), first.shape[1])
+    target = None if out is None else out.reshape(shape)
+    product = np.multiply(first[:, None, :], second[None, :, :], out=target)
     return product.reshape(-1, first.shape[1])
 
 

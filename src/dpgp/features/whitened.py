@@ -45,7 +45,7 @@ class WhitenedMap(Protocol):
         """Number of features."""
         ...
 
-    def evaluate(self, U: Array) -> Array:
+    def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return the features of the rows of ``U`` as columns of norm at most one."""
         ...
 
@@ -71,9 +71,10 @@ class InducingFeatures:
         """(K_ZZ + jitter·I)^{−1/2} of the kernel scaled to unit variance."""
         return inverse_root(np.asarray(self.kernel(self.anchors)) / self._variance)
 
-    def evaluate(self, U: Array) -> Array:
+    def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return K_ZZ^{−1/2} k_Z(x) as columns."""
-        return self.projection @ (np.asarray(self.kernel(self.anchors, U)) / self._variance)
+        values = np.asarray(self.kernel(self.anchors, U)) / self._variance
+        return np.matmul(self.projection, values, out=out)
 
     @cached_property
     def _variance(self) -> float:
@@ -112,11 +113,11 @@ class GridFeatures:
         projections = [factor.projection for factor in self.factors]
         return reduce(lambda a, b: np.asarray(np.kron(a, b)), projections)
 
-    def evaluate(self, U: Array) -> Array:
+    def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return the columnwise Kronecker product of the axes' features."""
         columns = (U[:, [n]] for n in range(U.shape[1]))
         one_dimensional = [f.evaluate(u) for f, u in zip(self.factors, columns, strict=True)]
-        return reduce(columnwise_kronecker, one_dimensional)
+        return columnwise_kronecker(one_dimensional, out)
 
 
 @dataclass(frozen=True)
@@ -141,10 +142,12 @@ class LinearFeatures:
         """Least squares over the anchors."""
         return least_squares(self.evaluate(self.anchors))
 
-    def evaluate(self, U: Array) -> Array:
+    def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return the constant and the scaled inputs as columns."""
-        scaled = U.T * math.sqrt((1.0 - self.constant_share) / self.columns)
-        return np.vstack([np.full((1, len(U)), math.sqrt(self.constant_share)), scaled])
+        phi = np.empty((self.dimension, len(U))) if out is None else out
+        phi[0] = math.sqrt(self.constant_share)
+        phi[1:] = U.T * math.sqrt((1.0 - self.constant_share) / self.columns)
+        return phi
 
 
 @dataclass(frozen=True)
@@ -179,10 +182,15 @@ class ConcatenatedFeatures:
         """Least squares over all anchors."""
         return least_squares(self.evaluate(self.anchors))
 
-    def evaluate(self, U: Array) -> Array:
+    def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return the features of all maps, scaled by the roots of their shares."""
-        parts = zip(self._roots, self.maps, strict=True)
-        return np.vstack([root * inner.evaluate(U) for root, inner in parts])
+        phi = np.empty((self.dimension, len(U))) if out is None else out
+        start = 0
+        for root, inner in zip(self._roots, self.maps, strict=True):
+            part = phi[start : start + inner.dimension]
+            np.multiply(root, inner.evaluate(U), out=part)
+            start += inner.dimension
+        return phi
 
 
 @dataclass(frozen=True)
@@ -210,9 +218,9 @@ class ColumnFeatures:
         """That of the one-dimensional features."""
         return self.inner.projection
 
-    def evaluate(self, U: Array) -> Array:
+    def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return the features of the one input."""
-        return self.inner.evaluate(U[:, [self.column]])
+        return self.inner.evaluate(U[:, [self.column]], out)
 
 
 def additive_features(kernels: Sequence[Any], points: int) -> ConcatenatedFeatures:

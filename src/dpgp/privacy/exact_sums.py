@@ -69,21 +69,23 @@ class ExactGram:
 
 def sum_blocks(
     blocks: Iterable[Block],
-    columns_of: Callable[[Block], Array],
+    columns_of: Callable[[Block, Array], Array],
     dimension: int,
+    block_rows: int,
     n_jobs: int | None = None,
 ) -> Integers:
     """Return Σ q qᵀ over all columns of all blocks, with one exact sum a thread.
 
+    ``columns_of`` may write a block's columns to the array it is given, (dimension, block_rows).
     BLAS keeps to one thread, which is faster than threads within it. The result is the same, bit
     for bit, for any order of the rows, any cut into blocks and any number of threads.
     """
     source = _Shared(iter(blocks))
 
     def sum_share(_: int) -> ExactGram:
-        gram = ExactGram(dimension)
+        gram, workspace = ExactGram(dimension), np.empty((dimension, block_rows))
         for block in source:
-            gram.add(columns_of(block))
+            gram.add(columns_of(block, workspace))
         return gram
 
     threads = n_jobs or os.cpu_count() or 1

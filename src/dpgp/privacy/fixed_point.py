@@ -29,15 +29,28 @@ def shrinkage(dimension: int) -> float:
 def round_columns(psi: Array) -> None:
     """Turn columns of norm at most one into integer columns of norm at most 2^b, in place.
 
-    Longer columns are first scaled back to norm one; what is still too long, or not a number,
-    becomes zero.
+    Longer columns are scaled back to norm one; what is still too long, or not a number, becomes
+    zero.
     """
-    norms = np.sqrt(_squared_norms(psi))
-    psi *= shrinkage(len(psi)) * UNIT / np.maximum(norms, 1.0)
+    psi *= shrinkage(len(psi)) * UNIT
     _round(psi)
-    # ‖q‖² ≤ 2^{2b}, exact: every term and sum is an integer below 2^53
-    too_long = ~(_squared_norms(psi) <= UNIT**2)
-    psi[:, too_long] = 0.0
+    too_long = ~_fits(psi)
+    if too_long.any():
+        psi[:, too_long] = _scaled_back(psi[:, too_long])
+
+
+def _fits(columns: Array) -> NDArray[np.bool_]:
+    """‖q‖² ≤ 2^{2b}, exactly: every term and sum is an integer below 2^53, or the sum too large."""
+    return np.asarray(np.einsum("ij,ij->j", columns, columns) <= UNIT**2)
+
+
+def _scaled_back(columns: Array) -> Array:
+    with np.errstate(all="ignore"):  # whatever is infinite or no number ends as zero
+        columns = columns / np.sqrt(np.einsum("ij,ij->j", columns, columns))
+        columns *= shrinkage(len(columns)) * UNIT
+        _round(columns)
+    columns[:, ~_fits(columns)] = 0.0
+    return columns
 
 
 def round_targets(targets: Array) -> None:
@@ -46,10 +59,6 @@ def round_targets(targets: Array) -> None:
     targets *= UNIT
     _round(targets)
     targets[np.isnan(targets)] = 0.0
-
-
-def _squared_norms(columns: Array) -> Array:
-    return np.asarray(np.einsum("ij,ij->j", columns, columns))
 
 
 def _round(values: Array) -> None:

@@ -74,14 +74,16 @@ def _rows(inputs: Any, y: Any, missing: str, finite_where_present: Array) -> Row
 def scaled_rows(
     X: Array, targets: Array, target_box: Box, missing: str, units: Any, per_unit: int
 ) -> Rows:
-    """Return rows ready to be summed: targets scaled to [−1, 1], at most ``per_unit`` a unit."""
+    """Return rows whose targets are scaled to [−1, 1] and not yet clipped, some of each unit.
+
+    A stage clips residuals, so that a target beyond its bounds pulls no harder than others.
+    """
     usable = usable_rows(missing, X, targets.T)
     if units is not None:
         usable &= first_rows_of_units(units, len(X), per_unit)
     elif per_unit != 1:
         raise ValueError("`max_rows_per_unit` needs `units`, one identifier a row, at `fit`.")
-    clipped = target_box.clip(targets.T).T
-    scaled = (clipped - target_box.centre[:, None]) / target_box.half_width[:, None]
+    scaled = (targets - target_box.centre[:, None]) / target_box.half_width[:, None]
     return Rows(X, np.where(usable, scaled, 0.0), usable)
 
 
