@@ -10,6 +10,8 @@ _EXPORTS = {
     "NormalizedKernel": "dpgp.features.kernels",
     "PrivateGPRegressor": "dpgp.regressor",
     "ProductKernel": "dpgp.features.kernels",
+    "export": "dpgp",
+    "load": "dpgp.model_file",
     "low_discrepancy_points": "dpgp.features.placement",
     "paper": "dpgp",
     "regular_grid": "dpgp.features.placement",

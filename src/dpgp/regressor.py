@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -42,7 +43,8 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Public bounds of the inputs: ``(low, high)`` for all, a list, or a mapping by column name.
         Required, and never read from the data. Values outside are clipped.
     target_bounds
-        Public bounds of the target, ``(low, high)``; a list of pairs for several targets.
+        Public bounds of the target, ``(low, high)``; a list of pairs for several targets. A target
+        beyond them counts as far as the clipping of residuals lets it.
     kernel
         A scikit-learn kernel on inputs and targets scaled to [−1, 1] by their bounds, or a list of
         kernels to choose from by evidence. Its hyperparameters are learned unless fixed. By default
@@ -156,7 +158,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.calibration_ = released.calibrations
         self.release_ = released.stages
         self.input_density_ = released.density
-        self.certificate_ = Certificate.from_ledger(ledger, source)
+        self.certificate_ = Certificate.from_ledger(ledger, source, per_unit)
         return self
 
     def predict(
@@ -203,6 +205,12 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Return the log density of every target under its own prediction."""
         mean, std = self.predict(X, return_std=True)
         return np.asarray(norm.logpdf(np.asarray(y, dtype=np.float64), mean, std))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
+        from dpgp.model_file import save
+
+        save(self, path)
 
     @property
     def _n_targets(self) -> int:

@@ -1,12 +1,16 @@
 """GPflow's answer to a problem in a file: ``python gpflow_worker.py {sgpr,svgp} in.npz out.npz``.
+With ``export in.npz out.npz``: what models that dpgp exported predict.
 
-Runs in GPflow's own environment and knows nothing of dpgp. Hyperparameters are given, nothing is
-trained. The jitter is set to zero: GPflow would add 1e-6 to the diagonal of K_zz, which changes the
-model by more than the agreement that is asked for. Problems must be well-conditioned without it.
+Runs in GPflow's own environment and knows nothing of dpgp but the module that builds such models.
+Hyperparameters are given, nothing is trained. The jitter is set to zero: GPflow would add 1e-6 to
+the diagonal of K_zz, which changes the model by more than the agreement that is asked for. Problems
+must be well-conditioned without it; exported models never have any.
 """
 
+import json
 import os
 import sys
+from pathlib import Path
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
@@ -61,10 +65,25 @@ def inducing_posterior(model):
     return {"m": m[:, 0], "S": S}
 
 
+def exported(problem):
+    """Predictions of the models of specifications, by "name/kind"."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
+    from dpgp.export.gpflow_model import build
+
+    result = {}
+    for name, question in json.loads(problem["question"].item()).items():
+        answer = predictions(build(question["specification"]), np.array(question["X"]))
+        result |= {f"{name}/{key}": np.asarray(value) for key, value in answer.items()}
+    return result
+
+
 def main(model_name, problem_path, result_path):
     gpflow.config.set_default_jitter(0.0)
     with np.load(problem_path) as archive:
         problem = dict(archive)
+    if model_name == "export":
+        np.savez(result_path, **exported(problem))
+        return
     model = {"sgpr": sgpr, "svgp": svgp}[model_name](problem)
     result = predictions(model, problem["X_new"])
     if model_name == "sgpr":

@@ -1,14 +1,17 @@
 """GPyTorch's answer to a problem in a file: ``python gpytorch_worker.py svgp in.npz out.npz``.
+With ``export in.npz out.npz``: what models that dpgp exported predict.
 
-Runs in GPyTorch's own environment and knows nothing of dpgp. Four of its defaults would hide an
-agreement to 1e-6 and are changed: single precision becomes double; the jitter of 1e-6 on K_zz (for
-doubles) becomes zero, so problems must be well-conditioned without it; the first call no longer
-overwrites q(u) with the prior plus noise (``variational_params_initialized``); and the noise
-variance may be smaller than 1e-4. With up to 800 inducing points GPyTorch uses Cholesky factors
-throughout, no conjugate gradients.
+Runs in GPyTorch's own environment and knows nothing of dpgp but the module that builds such models.
+Four of its defaults would hide an agreement to 1e-6 and are changed: single precision becomes
+double; the jitter of 1e-6 on K_zz (for doubles) becomes zero, so problems must be well-conditioned
+without it; the first call no longer overwrites q(u) with the prior plus noise
+(``variational_params_initialized``); and the noise variance may be smaller than 1e-4. With up to
+800 inducing points GPyTorch uses Cholesky factors throughout, no conjugate gradients.
 """
 
+import json
 import sys
+from pathlib import Path
 
 import gpytorch
 import numpy as np
@@ -47,10 +50,16 @@ def gaussian_likelihood(noise_variance):
     return likelihood
 
 
-def predictions(problem):
+def given_posterior(problem):
+    torch.set_default_dtype(torch.float64)
+    problem = {name: torch.as_tensor(value) for name, value in problem.items()}
     model = VariationalGP(problem).eval()
     likelihood = gaussian_likelihood(problem["noise_variance"]).eval()
-    f = model(problem["X_new"])
+    return predictions(model, likelihood, problem["X_new"])
+
+
+def predictions(model, likelihood, X_new):
+    f = model(X_new)
     y = likelihood(f)
     return {
         "mean": f.mean,
@@ -61,14 +70,25 @@ def predictions(problem):
     }
 
 
+def exported(problem):
+    """Predictions of the models of specifications, by "name/kind"."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
+    from dpgp.export.gpytorch_model import build
+
+    result = {}
+    for name, question in json.loads(problem["question"].item()).items():
+        model = build(question["specification"])
+        X_new = torch.tensor(question["X"], dtype=torch.float64)
+        answer = predictions(model, model.likelihood, X_new)
+        result |= {f"{name}/{key}": value for key, value in answer.items()}
+    return result
+
+
 def main(model_name, problem_path, result_path):
-    if model_name != "svgp":
-        raise SystemExit(f"`model_name` must be svgp, got {model_name}.")
-    torch.set_default_dtype(torch.float64)
     with np.load(problem_path) as archive:
-        problem = {name: torch.as_tensor(value) for name, value in archive.items()}
+        problem = dict(archive)
     with torch.no_grad():
-        result = predictions(problem)
+        result = {"svgp": given_posterior, "export": exported}[model_name](problem)
     np.savez(result_path, **{name: value.numpy() for name, value in result.items()})
 
 

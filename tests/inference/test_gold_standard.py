@@ -7,9 +7,9 @@ with the prior of the code, :math:`p \sim N(n/G, P_0)` on the simplex :math:`p \
 
 * :math:`\hat B_k \sim N(\sum p_g\phi_g\phi_g^\top, \text{known noise})`,
 * all :math:`\hat A_k = \sum\phi\,\mathrm{clip}(y - \phi^\top w_k, R_k)` and
-  :math:`\hat c_k = \sum\mathrm{clip}(y - \phi^\top w_k, R_k)^2` are sums over the same rows: jointly
-  Gaussian (n is in the hundreds) with the exact means and covariances of clipped Gaussians at every
-  position, plus known noise.
+  :math:`\hat c_k = \sum\mathrm{clip}(y - \phi^\top w_k, R_k)^2` are sums over the same rows:
+  jointly Gaussian (n is in the hundreds) with the exact means and covariances of clipped Gaussians
+  at every position, plus known noise.
 
 Nothing is linearised, no expectation replaces w, B or σ, and stages share their rows.
 """
@@ -17,25 +17,29 @@ Nothing is linearised, no expectation replaces w, B or σ, and stages share thei
 from dataclasses import dataclass
 
 import numpy as np
+import pytest
 from scipy.special import ndtr
+from simulated_stages import model_1d, release, rows_1d
 
 from dpgp.inference.gram_estimate import density_prior
+from dpgp.inference.stages import infer
 
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
 NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
-WIDER = 1.2  # than the rough conditional, so that its tails are never too light
+WIDER = (1.1, 3.0)  # than the rough conditional: a mixture whose tails are never too light
 GRID = np.linspace(-0.95, 0.95, 21)[:, None]
 
 
 def clipped_means(t, s, R):
-    """E clip(N(t, s²), R) and the mean of its square."""
+    """Of r ~ N(t, s²): E clip(r), E clip(r)², P(|r| < R) and E[r; |r| < R]."""
     a, b = (-R - t) / s, (R - t) / s
     below, above, inside = ndtr(a), ndtr(-b), ndtr(b) - ndtr(a)
     phi_a, phi_b = (np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi) for x in (a, b))
-    first = R * (above - below) + t * inside + s * (phi_a - phi_b)
+    middle = t * inside + s * (phi_a - phi_b)
+    first = R * (above - below) + middle
     second = R**2 * (above + below) + (t**2 + s**2) * inside
     second += 2 * t * s * (phi_a - phi_b) + s**2 * (a * phi_a - b * phi_b)
-    return first, second
+    return first, second, inside, middle
 
 
 @dataclass
@@ -44,6 +48,7 @@ class Reference:
 
     model: object
     stages: list
+    centre: np.ndarray  # where proposals are linearised; the target does not depend on it
 
     def __post_init__(self):
         self.F, self.n = self.model.atoms, self.stages[0].n
@@ -75,21 +80,29 @@ class Reference:
     def pack(self, p, theta):
         return np.column_stack([np.log(p[:, :-1] / p[:, -1:]), theta])
 
-    def evaluate(self, states, u, rng):
-        """Return u, w = root·u, log target and log q(u | p, θ); u is drawn from q where None."""
+    def log_density(self, states, u):
+        """Return w = root·u and the log of the target density."""
         p, theta = self.unpack(states)
-        roots, sigma = self._prior_roots(theta), np.exp(theta[:, -1])
-        m, L = self._rough_conditional(p, roots, sigma)
-        if u is None:
-            z = WIDER * rng.normal(size=m.shape)
-            u = m + np.linalg.solve(np.swapaxes(L, 1, 2), z[:, :, None])[:, :, 0]
-        z = np.einsum("cji,cj->ci", L, u - m) / WIDER
-        log_q = _log_root(L) - 0.5 * np.sum(z * z, axis=1)
-        w = np.einsum("cij,cj->ci", roots, u)
+        w = np.einsum("cij,cj->ci", self._prior_roots(theta), u)
         # |dp/dz| = Π p_g of the log ratios
         value = np.log(p).sum(axis=1) - 0.5 * np.sum(u * u, axis=1)
         value += self.model.prior.log_density(theta) + self._log_inputs(p)
-        return u, w, value + self._log_sums(p, w, sigma), log_q
+        return w, value + self._log_sums(p, w, np.exp(theta[:, -1]))
+
+    def rough_conditional(self, states):
+        """Mean of u given (p, θ) and the root of its precision, A linearised in w at the centre."""
+        p, theta = self.unpack(states)
+        roots, w = self._prior_roots(theta), np.broadcast_to(self.centre, (len(p), self.d))
+        means, slopes, covariances = self._row_moments(w, np.exp(theta[:, -1]))
+        mean, N = self._sums(p, means, covariances)
+        slope = np.einsum("cg,cga,gam,gi->cmi", p, slopes, self.embedding, self.F, optimize=True)
+        first = np.arange(len(self.data)) % (self.d + 1) < self.d  # not the second moments
+        H, N = (slope @ roots)[:, first], N[:, first][:, :, first]
+        data = (self.data - mean)[:, first, None] + slope[:, first] @ self.centre[:, None]
+        information = np.swapaxes(H, 1, 2) @ np.linalg.solve(N, np.concatenate([H, data], axis=2))
+        precision = information[:, :, :-1] + np.eye(self.d)
+        m = np.linalg.solve(precision, information[:, :, -1:])[:, :, 0]
+        return m, np.linalg.cholesky(precision)
 
     def _prior_roots(self, theta):
         """Roots of C_θ for the kernel v·RBF(ℓ), θ = (log v, log ℓ, log σ); w = root·u."""
@@ -98,27 +111,6 @@ class Reference:
         K = np.exp(-0.5 * ((Z - Z.T) / length[:, None, None]) ** 2) + 1e-9 * np.eye(len(Z))
         return self.model.features.projection @ np.linalg.cholesky(v[:, None, None] * K)
 
-    def _rough_conditional(self, p, roots, sigma):
-        """Mean of u and the root of its precision from the A's alone, clipping linearised."""
-        B = np.einsum("cg,gi,gj->cij", p, self.F, self.F, optimize=True)
-        e = sigma[:, None] * NODES
-        clipped = np.stack(
-            [e if s.is_unclipped else np.clip(e, -s.clip, s.clip) for s in self.stages]
-        )
-        slopes = (clipped * e) @ NODE_WEIGHTS / sigma**2
-        shared = np.einsum("kcj,lcj,j->ckl", clipped, clipped, NODE_WEIGHTS)
-        own = np.kron(np.diag([s.sigma_a**2 for s in self.stages]), np.eye(self.d))
-        K, d, chains = len(self.stages), self.d, len(p)
-        N = np.einsum("ckl,cij->ckilj", shared, B).reshape(chains, K * d, K * d) + own
-        H = np.einsum("kc,cij,cjm->ckim", slopes, B, roots).reshape(chains, K * d, d)
-        moved = np.einsum("kc,cij,kj->cki", slopes, B, np.stack([s.w0 for s in self.stages]))
-        data = np.concatenate([s.A for s in self.stages]) + moved.reshape(chains, K * d)
-        solved = np.linalg.solve(N, np.concatenate([H, data[:, :, None]], axis=2))
-        information = np.swapaxes(H, 1, 2) @ solved
-        precision = information[:, :, :d] + np.eye(d)
-        m = np.linalg.solve(precision, information[:, :, d:])[:, :, 0]
-        return m, np.linalg.cholesky(precision)
-
     def _log_inputs(self, p):
         centred = p - self.n / self.G
         value = -0.5 * np.sum((centred @ self.inverse_prior) * centred, axis=1)
@@ -126,26 +118,37 @@ class Reference:
         return value - 0.5 * self.B_precision * np.sum((B - self.B_hat) ** 2, axis=(1, 2))
 
     def _log_sums(self, p, w, sigma):
-        means, values = [], []
+        means, _, covariances = self._row_moments(w, sigma)
+        mean, covariance = self._sums(p, means, covariances)
+        return _log_normal(self.data - mean, covariance)
+
+    def _row_moments(self, w, sigma):
+        """Means, slopes in φᵀw, and covariances of (r_1, r_1², r_2, …) at every position."""
+        means, slopes, values = [], [], []
         for stage in self.stages:
             t, s = (w - stage.w0) @ self.F.T, sigma[:, None]
-            residuals = t[:, :, None] + s[:, :, None] * NODES
+            R = np.inf if stage.is_unclipped else stage.clip
+            residuals = np.clip(t[:, :, None] + s[:, :, None] * NODES, -R, R)
+            values += [residuals, residuals**2]
             if stage.is_unclipped:
                 means += [t, t**2 + s**2]
+                slopes += [np.ones_like(t), 2 * t]
             else:
-                means += clipped_means(t, s, stage.clip)
-                residuals = np.clip(residuals, -stage.clip, stage.clip)
-            values += [residuals, residuals**2]
+                first, second, inside, middle = clipped_means(t, s, R)
+                means += [first, second]
+                slopes += [inside, 2 * middle]
         values = np.stack(values, axis=2)
         centred = values - (values @ NODE_WEIGHTS)[..., None]
         covariances = (centred * NODE_WEIGHTS) @ np.swapaxes(centred, 2, 3)
+        return np.stack(means, axis=2), np.stack(slopes, axis=2), covariances
+
+    def _sums(self, p, means, covariances):
+        """Mean and covariance of all released sums over p_g rows at every position."""
         m = len(self.data)
         scaled = (p[:, :, None, None] * covariances).reshape(len(p), -1)
         total = (scaled @ self.pairs).reshape(-1, m, m) + self.own_noise
-        mean = np.einsum(
-            "cga,gam->cm", p[:, :, None] * np.stack(means, axis=2), self.embedding, optimize=True
-        )
-        return _log_normal(self.data - mean, total)
+        mean = np.einsum("cg,cga,gam->cm", p, means, self.embedding, optimize=True)
+        return mean, total
 
 
 def _log_normal(x, covariance):
@@ -158,46 +161,134 @@ def _log_root(L):
     return np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
 
 
-def sample(reference, states, burn_in, steps, thin, rng):
+def draw_wide(m, L, rng):
+    z = rng.normal(size=m.shape) * rng.choice(WIDER, len(m))[:, None]
+    return m + np.linalg.solve(np.swapaxes(L, 1, 2), z[:, :, None])[:, :, 0]
+
+
+def log_wide(u, m, L):
+    squares = np.sum(np.einsum("cji,cj->ci", L, u - m) ** 2, axis=1)
+    parts = [-0.5 * squares / wider**2 - m.shape[1] * np.log(wider) for wider in WIDER]
+    return _log_root(L) + np.logaddexp(*parts)
+
+
+def sample(reference, states, burn_in, steps, rng, thin=5):
     """Metropolis along differences of other chains (ter Braak 2006), half of them at a time.
 
-    In turn (p, θ) moves and w is proposed anew from its rough conditional q, and w moves alone.
+    (p, θ, w) move together; now and then (p, θ) move and w is drawn from its rough conditional.
     """
-    halves = np.split(np.arange(len(states)), 2)
-    u, w, target, log_q = reference.evaluate(states, None, rng)
+    halves, dimension = np.split(np.arange(len(states)), 2), states.shape[1]
+    u = draw_wide(*reference.rough_conditional(states), rng)
+    w, target = reference.log_density(states, u)
     kept = []
 
-    def step_of(x, moving, others, far):
+    def ahead(x, moving, others, length):
         first = rng.integers(len(others), size=len(moving))
         second = (first + rng.integers(1, len(others), size=len(moving))) % len(others)
-        length = 1.0 if far else 2.38 / np.sqrt(2 * x.shape[1])
-        length = length * np.exp(rng.normal(0, 0.3, (len(moving), 1)))
+        length = length * np.exp(rng.normal(0, 0.4, (len(moving), 1)))
         jitter = rng.normal(0, 1e-5, (len(moving), x.shape[1]))
         return x[moving] + length * (x[others[first]] - x[others[second]]) + jitter
 
-    def accept(moving, new_states, proposed, log_ratio):
-        took = np.log(rng.random(len(moving))) < log_ratio
-        states[moving[took]] = new_states[took]
-        for old, new in zip((u, w, target, log_q), proposed, strict=True):
-            old[moving[took]] = new[took]
+    def accept(moving, new, new_u, correction):
+        new_w, new_target = reference.log_density(new, new_u)
+        took = np.log(rng.random(len(moving))) < new_target - target[moving] + correction
+        at = moving[took]
+        states[at], u[at], w[at] = new[took], new_u[took], new_w[took]
+        target[at] = new_target[took]
 
     for step in range(burn_in + steps):
         for moving, others in (halves, halves[::-1]):
-            new = step_of(states, moving, others, step % 10 == 0)
-            proposed = reference.evaluate(new, None, rng)
-            ratio = proposed[2] - proposed[3] - target[moving] + log_q[moving]
-            accept(moving, new, proposed, ratio)
-            new_u = step_of(u, moving, others, False)
-            proposed = reference.evaluate(states[moving], new_u, rng)
-            accept(moving, states[moving], proposed, proposed[2] - target[moving])
+            if step % 2 == 0:
+                new = ahead(states, moving, others, 1.7 / np.sqrt(dimension))
+                q_old, q_new = (reference.rough_conditional(x) for x in (states[moving], new))
+                new_u = draw_wide(*q_new, rng)
+                accept(moving, new, new_u, log_wide(u[moving], *q_old) - log_wide(new_u, *q_new))
+            else:
+                together = np.hstack([states, u])
+                length = 1.0 if step % 10 == 1 else 1.7 / np.sqrt(together.shape[1])
+                new = ahead(together, moving, others, length)
+                accept(moving, new[:, :dimension], new[:, dimension:], 0.0)
         if step >= burn_in and step % thin == 0:
             kept.append(np.column_stack([states, w]))
     return np.stack(kept)
 
 
-def diagnostics(samples):
-    """Largest R-hat, and smallest effective sample size, of quantities (draws, chains, which)."""
+def overdispersed_start(reference, state, chains, rng):
+    """Start from the approximation under test, spread out."""
+    p = rng.multivariate_normal(state.gram.weights, 1.5 * state.gram.weights_covariance, chains)
+    p = np.maximum(p, 0.1 * reference.n / reference.G)
+    theta = rng.multivariate_normal(state.proposal.mean, 1.3 * state.proposal.covariance, chains)
+    return reference.pack(p, theta)
+
+
+def convergence(samples):
+    """Largest R-hat and smallest effective sample size of quantities (draws, chains, which)."""
     within = samples.var(axis=0, ddof=1).mean(axis=0)
     of_means = samples.mean(axis=0).var(axis=0, ddof=1)
     r_hat = np.sqrt(1 - 1 / len(samples) + of_means / within)
     return r_hat.max(), (samples.shape[1] * (within + of_means) / of_means).min()
+
+
+@dataclass(frozen=True)
+class Case:
+    """Rows, features and stages; noise and clipping (in residual sds) of every stage."""
+
+    d: int
+    n: int
+    sigmas: tuple
+    kappa: float = 1.0
+    seed: int = 0
+    steps: int = 4000
+
+    def approximation(self):
+        model, rng = model_1d(self.d, positions=11), np.random.default_rng(100 + self.seed)
+        X, y = rows_1d(self.n, seed=self.seed)
+        phi, stages, state = model.features.evaluate(X), [], None
+        for sigma in self.sigmas:
+            clip, w0 = 1.0, None
+            if state is not None:
+                moments = state.moments
+                spread = np.sum(state.gram.B * moments.V) / self.n
+                clip, w0 = self.kappa * np.sqrt(moments.noise**2 + spread), moments.w
+            stages.append(release(phi, y, sigma, rng, clip, w0))
+            state = infer(model, stages, state, sweeps=4 if state is None else 2)
+        return model, stages, state, rng
+
+
+CASES = {
+    "one stage": Case(6, 600, (5.0,), seed=2),
+    "one stage, more features and noise": Case(8, 1000, (15.0,), seed=3),
+    "two stages": Case(5, 1000, (8.0, 4.0), seed=1),
+    "two stages, fewer rows, wider clip": Case(6, 600, (8.0, 4.0), kappa=1.5, steps=6000),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES.values(), ids=list(CASES))
+def test_the_approximation_agrees_with_mcmc(case):
+    model, stages, state, rng = case.approximation()
+    reference = Reference(model, stages, state.moments.w)
+    start = overdispersed_start(reference, state, 64, rng)
+    chains = sample(reference, start, burn_in=2000, steps=case.steps, rng=rng)
+    phi = model.features.evaluate(GRID)
+    f, theta = chains[:, :, -case.d :] @ phi, chains[:, :, reference.G - 1 : -case.d]
+    samples = np.concatenate([f, theta], axis=2)
+    r_hat, effective = convergence(samples)
+    assert r_hat < 1.12
+    assert effective > 250
+    mean = samples.mean(axis=(0, 1))
+    sd = samples.reshape(-1, samples.shape[2]).std(axis=0)
+
+    points = state.points
+    theta_mean = points.weights @ points.thetas
+    ours = np.append(state.moments.w @ phi, theta_mean)
+    variances = points.weights @ (points.thetas - theta_mean) ** 2
+    ours_sd = np.sqrt(np.append(np.sum(phi * (state.moments.V @ phi), axis=0), variances))
+    shift, ratio = (ours - mean) / sd, ours_sd / sd
+    # f at the grid and (log v, log ℓ): a quarter of a standard deviation, a third in width
+    assert np.abs(shift[:-1]).max() < 0.25
+    assert ratio[:-1].min() > 0.75
+    assert ratio[:-1].max() < 1.35
+    # log σ: the Gaussian second moments leave a longer tail of small σ than there is
+    assert abs(shift[-1]) < 0.4
+    assert 0.75 < ratio[-1] < 1.75

@@ -10,6 +10,7 @@ from dpgp.inference.gram_estimate import (
     estimate_gram,
     pool,
 )
+from dpgp.inference.pull_back import feasible_part
 
 POSITIONS = np.linspace(-1, 1, 61)[:, None]
 FEATURES = features_1d(10, 0.25)
@@ -115,6 +116,27 @@ def test_the_density_beats_the_positive_part():
         estimate = density_estimate(B_hat, sigma_b, ATOMS, POSITIONS, N)
         better.append(np.linalg.norm(estimate.B - B_TRUE) / np.linalg.norm(B_hat - B_TRUE))
     assert np.mean(better) < 0.7
+
+
+@pytest.mark.parametrize("sigma", [0.1, 3.0, 100.0])
+def test_the_feasible_part_is_the_nearest_of_bounded_trace(sigma):
+    n, rng = 10.0, np.random.default_rng(8)
+    B_hat = np.eye(5) + symmetric_noise(5, sigma, rng)
+    B = feasible_part(B_hat, n)
+    assert np.linalg.eigvalsh(B).min() > -1e-10 * sigma
+    assert np.trace(B) <= n * (1 + 1e-9)
+    distance = np.linalg.norm(B - B_hat)
+    for _ in range(200):
+        root = rng.normal(size=(5, 5))
+        other = root @ root.T
+        other *= n * rng.uniform() / np.trace(other)
+        between = B + 0.1 * rng.uniform() * (other - B)  # feasible too
+        assert np.linalg.norm(between - B_hat) >= distance * (1 - 1e-9)
+
+
+def test_hopeless_noise_does_not_look_like_data():
+    B_hat = symmetric_noise(60, 1e4, np.random.default_rng(9))
+    assert np.trace(feasible_part(B_hat, 50.0)) <= 50.0 * (1 + 1e-9)
 
 
 def stages(*sigmas):

@@ -47,7 +47,7 @@ def test_moments_noise_keeps_the_ratio_and_withholds_the_targets(neighbours):
 
 
 def test_at_weight_one_the_noise_on_A_is_that_of_releasing_A_alone():
-    # METHOD 2.2: B and the second moment of y come for free
+    # B and the second moment of y come for free
     mu, alone = 0.7, 2.0 / 0.7
     assert gram_noise(mu, 1.0, 1, Neighbours.REPLACE).cross_std == pytest.approx(alone)
 

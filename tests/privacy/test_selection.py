@@ -304,7 +304,7 @@ def test_renyi_keeps_its_promise_exactly(shape, mean):
 
 
 def test_renyi_audit_would_notice_noise_that_is_too_small():
-    # METHOD 1.10: a run calibrated as if it were the only one
+    # a run calibrated as if it were the only one
     budget = RenyiBudget.for_total(1.0, 1e-5, 100.0, 0.0)
     p, q = binned_gaussians(mu_of_epsilon_delta(1.0, 1e-5), np.linspace(-3.0, 5.0, 40))
     law = renyi_law(budget)

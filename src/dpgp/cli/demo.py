@@ -14,15 +14,11 @@ from dpgp.cli.output import make_folder, plain_errors, print_files, print_table
 if TYPE_CHECKING:
     from dpgp.experiments.people import HeldOut
     from dpgp.experiments.tables import Table
-    from dpgp.report.scaled_model import ScaledModel
+    from dpgp.regressor import PrivateGPRegressor
 
 EPSILON = 1.0
 DELTA = 1e-6
 TITLE = "Height by age and weight, NHANES 2017–2018"
-CHOICES = (
-    "Scales and hyperparameters were chosen by hand, after trying some on this survey. The survey "
-    "is public, so nobody is harmed; for private data they must come from public knowledge alone."
-)
 
 
 def demo(
@@ -44,7 +40,7 @@ def demo(
     print_files(console, paths)
 
 
-def _fit_and_score() -> tuple[ScaledModel, HeldOut]:
+def _fit_and_score() -> tuple[PrivateGPRegressor, HeldOut]:
     from dpgp.experiments.people import fit_height, read_people, score, split
 
     train, test = split(read_people())
@@ -52,7 +48,7 @@ def _fit_and_score() -> tuple[ScaledModel, HeldOut]:
     return model, score(model, train, test)
 
 
-def _save(model: ScaledModel, folder: Path) -> list[Path]:
+def _save(model: PrivateGPRegressor, folder: Path) -> list[Path]:
     from dpgp.report.height_figure import draw_height
     from dpgp.report.model_report import report_markdown
     from dpgp.report.style import save_figure
@@ -60,15 +56,15 @@ def _save(model: ScaledModel, folder: Path) -> list[Path]:
     figure = save_figure(draw_height(model), folder / "figure", ("png",))
     document, report = folder / "model.json", folder / "report.md"
     model.save(document)
-    page = report_markdown(model, TITLE, figure[0].name, CHOICES)
+    page = report_markdown(model, TITLE, "height_cm", figure[0].name)
     report.write_text(page, encoding="utf-8")
     return [*figure, document, report]
 
 
-def _print_summary(console: Console, model: ScaledModel, held_out: HeldOut) -> None:
+def _print_summary(console: Console, model: PrivateGPRegressor, held_out: HeldOut) -> None:
     from dpgp.report.model_report import guarantee_in_words
 
-    certificate = model.posterior.certificate
+    certificate = model.certificate_
     console.print(
         Panel(
             guarantee_in_words(certificate),

@@ -91,7 +91,7 @@ def combine_stages(
     parts = [s.A / g + gram.B @ s.w0 for s, g in zip(stages, slopes, strict=True)]
     v_bar, d = omega @ moved, len(gram.B)
     Q = gram.error_covariance(moments.V + np.outer(v_bar, v_bar))
-    Q += (np.sum((omega * noise) ** 2) + 1e-11 * np.trace(gram.B) / d) * np.eye(d)
+    Q += (np.sum((omega * noise) ** 2) + 1e-11 * (1.0 + np.trace(gram.B) / d)) * np.eye(d)
     Lambda, U = eigh(gram.B, Q)
     distortion = float(np.sum(omega * np.sqrt(added))) ** 2
     return Measurement(omega @ parts, gram.B, distortion, U, np.maximum(Lambda, 0.0))
@@ -109,14 +109,18 @@ def _clipping(
 
 
 def _combination(noise: Array, gram: GramEstimate, V: Array, moved: Array) -> Array:
-    """argmin ωᵀSω over ω ≥ 0, Σω = 1, S_kl = δ_kl σ_ak²/g_k² + tr Ω(E[(w − w_k)(w − w_l)ᵀ])/d.
-
-    A negative weight would extrapolate along the error of B and trust its size too much.
-    """
+    """Weights of the stages, S_kl = δ_kl σ_ak²/g_k² + tr Ω(E[(w − w_k)(w − w_l)ᵀ])/d."""
     if noise[-1] == 0.0:
         return np.asarray(np.eye(len(noise))[-1])
     Gamma = gram.error_trace_matrix() / len(V)
-    S = np.diag(noise**2) + moved @ Gamma @ moved.T + np.sum(Gamma * V)
+    return stage_weights(np.diag(noise**2) + moved @ Gamma @ moved.T + np.sum(Gamma * V))
+
+
+def stage_weights(S: Array) -> Array:
+    """argmin ωᵀSω over ω ≥ 0, Σω = 1.
+
+    A negative weight would extrapolate along the error of B and trust its size too much.
+    """
     L = np.linalg.cholesky(S / np.trace(S))
     rows = np.vstack([L.T, np.full(len(S), 1e3)])
     omega, _ = nnls(rows, np.append(np.zeros(len(S)), 1e3))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
-from dpgp.inference.pull_back import SimplexQuadratic, minimise, positive_part
+from dpgp.inference.pull_back import SimplexQuadratic, feasible_part, minimise
 from dpgp.inference.stage import StageRelease
 
 Array = NDArray[np.float64]
@@ -93,7 +93,7 @@ def estimate_gram(
     if sigma_b == 0.0:
         return IsotropicEstimate(B_hat, 0.0)
     if atoms is None or positions is None:
-        return IsotropicEstimate(positive_part(B_hat), sigma_b)
+        return IsotropicEstimate(feasible_part(B_hat, stages[-1].n), sigma_b)
     return density_estimate(B_hat, sigma_b, atoms, positions, stages[-1].n)
 
 

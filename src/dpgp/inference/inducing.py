@@ -69,7 +69,7 @@ class EffectiveKernel:
     def diag(self, X: Array) -> Array:
         """Return the variances at the rows of ``X``."""
         phi = self.posterior.features.evaluate(X)
-        return np.einsum("dn,dn->n", phi, phi) + self.posterior.missing_variance(X)
+        return np.asarray(np.einsum("dn,dn->n", phi, phi) + self.posterior.missing_variance(X))
 
     def is_stationary(self) -> bool:
         """Return False: features sit where their anchors are."""

@@ -64,23 +64,24 @@ class Posterior:
 
     def missing_variance(self, U: Array) -> Array:
         """Return k_θ(x, x) − 2aᵀk_θ(Z, x) + aᵀK_θ(Z, Z)a, a = Pᵀφ(x), averaged over θ."""
-        kernels, Z = self.thetas[:, :-1], self.features.anchors
+        Z = self.features.anchors
         a = self.features.projection.T @ self.features.evaluate(U)
-        K_zz = batch_gram(self.kernel, kernels, Z, Z).mean(axis=0)
-        K_zx = batch_gram(self.kernel, kernels, Z, U).mean(axis=0)
-        k_xx = batch_diag(self.kernel, kernels, U).mean(axis=0)
+        K_zz, K_zx = self._mean_gram(Z, Z), self._mean_gram(Z, U)
+        k_xx = batch_diag(self.kernel, self.thetas[:, :-1], U).mean(axis=0)
         missing = k_xx - np.einsum("zn,zn->n", 2 * K_zx - K_zz @ a, a)
         return np.asarray(np.maximum(missing, 0.0))
 
     def missing_covariance(self, U: Array) -> Array:
         """Return the same between all rows of ``U``."""
-        kernels, Z = self.thetas[:, :-1], self.features.anchors
+        Z = self.features.anchors
         a = self.features.projection.T @ self.features.evaluate(U)
-        K_zz = batch_gram(self.kernel, kernels, Z, Z).mean(axis=0)
-        K_zx = np.broadcast_to(batch_gram(self.kernel, kernels, Z, U).mean(axis=0), a.shape)
-        K_xx = batch_gram(self.kernel, kernels, U, U).mean(axis=0)
-        cross = K_zx.T @ a
-        return np.asarray(K_xx - cross - cross.T + a.T @ K_zz @ a)
+        cross = self._mean_gram(Z, U).T @ a
+        return self._mean_gram(U, U) - cross - cross.T + a.T @ self._mean_gram(Z, Z) @ a
+
+    def _mean_gram(self, X: Array, Y: Array) -> Array:
+        """Return K_θ(X, Y) averaged over θ."""
+        K = batch_gram(self.kernel, self.thetas[:, :-1], X, Y).mean(axis=0)
+        return np.broadcast_to(K, (len(X), len(Y)))
 
 
 def collapse(points: WeightedPoints, conditional: Conditional, measurement: Measurement) -> Moments:

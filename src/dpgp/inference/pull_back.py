@@ -130,6 +130,19 @@ def positive_part(B_hat: Array) -> Array:
     return positive
 
 
+def feasible_part(B_hat: Array, n: float) -> Array:
+    r"""Nearest positive semi-definite matrix of trace at most n: rows have norm at most one.
+
+    The eigenvalues are projected on :math:`\lambda \ge 0, \sum\lambda \le n`.
+    """
+    eigenvalues, Q = np.linalg.eigh((B_hat + B_hat.T) / 2)
+    positive = np.maximum(eigenvalues, 0.0)
+    if positive.sum() > n:
+        positive = project_to_simplex(eigenvalues, n)
+    feasible: Array = (Q * positive) @ Q.T
+    return feasible
+
+
 def project_to_simplex(v: Array, total: float) -> Array:
     r"""Nearest :math:`p \ge 0` of sum `total`: :math:`\max(v - t, 0)`. Duchi et al. (2008)."""
     descending = np.sort(v)[::-1]

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from dpgp.features.whitened import (
-    ConcatenatedFeatures,
     ColumnFeatures,
+    ConcatenatedFeatures,
     GridFeatures,
     InducingFeatures,
     LinearFeatures,
@@ -63,9 +63,7 @@ def features_to_json(features: Any) -> dict[str, Any]:
     raise ModelFileError(f"features of type {name} cannot be saved.")
 
 
-def features_from_json(
-    value: Any, where: str, columns: int, depth: int = DEEPEST
-) -> WhitenedMap:
+def features_from_json(value: Any, where: str, columns: int, depth: int = DEEPEST) -> WhitenedMap:
     """Return the feature map on ``columns`` inputs that an object describes."""
     if depth == 0:
         raise ModelFileError(f"`{where}` is nested too deeply.")
@@ -119,6 +117,15 @@ def _concatenated(
     return ConcatenatedFeatures(
         [features_from_json(item, f"{where}.maps", columns, depth - 1) for item in items], shares
     )
+
+
+def anchor_count(features: WhitenedMap) -> int:
+    """Return the most anchors that a map can have, without writing them out."""
+    if isinstance(features, ConcatenatedFeatures):
+        return sum(anchor_count(inner) for inner in features.maps)
+    if isinstance(features, LinearFeatures):
+        return 2 * features.columns + 1
+    return features.dimension
 
 
 def _share(value: Any, where: str) -> float:

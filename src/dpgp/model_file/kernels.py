@@ -21,7 +21,6 @@ from dpgp.model_file.values import (
     as_items,
     as_number,
     as_positive,
-    as_text,
     as_vector,
     number_to_json,
 )
@@ -115,7 +114,7 @@ def _size(value: Any, depth: int = DEEPEST) -> float:
     if not isinstance(value, dict | list):
         return 0
     parts = value.values() if isinstance(value, dict) else value
-    return 1 + sum(_size(part, depth - 1) for part in parts)
+    return isinstance(value, dict) + sum(_size(part, depth - 1) for part in parts)
 
 
 def _kernel(value: Any, where: str, columns: int, depth: int) -> Any:
@@ -162,8 +161,3 @@ def _parameter(kernel: str, name: str, value: Any, where: str, columns: int) -> 
     if name in _MAY_BE_ZERO:
         return as_number(value, where, low=0.0)
     return as_positive(value, where, infinite=name == "nu")
-
-
-def name_to_json(value: Any, where: str) -> str:
-    """Return a text; columns of a data frame may have other names, but no model is fitted to."""
-    return as_text(value, where)

@@ -27,10 +27,10 @@ def number_to_json(value: Any) -> float | str:
     return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
 
 
-def triangle_to_json(V: Array) -> list[list[float]]:
+def triangle_to_json(V: Array, name: str) -> list[list[float]]:
     """Return the rows of the lower triangle of a symmetric matrix."""
     if not np.array_equal(V, V.T):
-        raise ModelFileError("the model's covariance is not symmetric and cannot be saved.")
+        raise ModelFileError(f"the model's {name} is not symmetric and cannot be saved.")
     return [row[: i + 1] for i, row in enumerate(V.tolist())]
 
 
@@ -123,24 +123,24 @@ def as_matrix(value: Any, where: str, columns: int, rows: int | None = None) -> 
     return np.stack([as_vector(row, where, columns) for row in items])
 
 
-def as_triangle(value: Any, where: str, size: int) -> Array:
-    """Return the covariance whose lower triangle has these rows, from short to long."""
+def as_symmetric(value: Any, where: str, size: int) -> Array:
+    """Return the matrix whose lower triangle has these rows, from short to long."""
     items = as_items(value, where)
     if len(items) != size:
         raise ModelFileError(f"`{where}` must have {size} rows.")
     V = np.zeros((size, size))
     for i, row in enumerate(items):
         V[i, : i + 1] = as_vector(row, where, i + 1)
-    V = np.tril(V) + np.tril(V, -1).T
-    check_covariance(V, where)
-    return V
+    return V + np.tril(V, -1).T
 
 
-def check_covariance(V: Array, where: str) -> None:
-    """Refuse a matrix with an eigenvalue that rounding does not explain."""
+def as_covariance(value: Any, where: str, size: int) -> Array:
+    """Return such a matrix without negative eigenvalues that rounding does not explain."""
+    V = as_symmetric(value, where, size)
     eigenvalues = np.linalg.eigvalsh(V)
     if not eigenvalues[0] >= -1e-6 * max(float(eigenvalues[-1]), 0.0):
         raise ModelFileError(f"`{where}` must be a covariance: positive semi-definite.")
+    return V
 
 
 def check_increasing(values: Array, where: str, ends: Sequence[float]) -> None:

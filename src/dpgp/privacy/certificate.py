@@ -25,7 +25,8 @@ class Selection:
 class Certificate:
     """The guarantee of a model, with every release behind it.
 
-    ``mu`` is None where the guarantee is not one of Gaussian DP.
+    ``mu`` is None where the guarantee is not one of Gaussian DP. ``rows_per_unit`` is how many rows
+    of one person count; the guarantee is about all of them together.
     """
 
     epsilon: float
@@ -34,9 +35,12 @@ class Certificate:
     mu: float | None
     releases: tuple[GaussianRelease | Selection, ...]
     seeded: bool
+    rows_per_unit: int = 1
 
     @classmethod
-    def from_ledger(cls, ledger: Ledger, source: NoiseSource) -> Certificate:
+    def from_ledger(
+        cls, ledger: Ledger, source: NoiseSource, rows_per_unit: int = 1
+    ) -> Certificate:
         """Close the books: the budget that was asked for, and what was spent of it."""
         return cls(
             epsilon=ledger.epsilon,
@@ -45,6 +49,7 @@ class Certificate:
             mu=ledger.spent_mu,
             releases=tuple(ledger.releases),
             seeded=not source.is_private,
+            rows_per_unit=rows_per_unit,
         )
 
     @classmethod
@@ -67,8 +72,15 @@ class Certificate:
         """Whether the guarantee holds: noise was drawn, and from the secure generator."""
         return not self.seeded and math.isfinite(self.epsilon)
 
+    @property
+    def unit(self) -> str:
+        """What is protected."""
+        if self.rows_per_unit == 1:
+            return "one row"
+        return f"one person, of whom at most {self.rows_per_unit} rows count"
+
     def __str__(self) -> str:
-        lines = [self._statement(), f"Neighbouring data sets: {self.neighbours.value} one row."]
+        lines = [self._statement(), f"Neighbours: {self.neighbours.value} {self.unit}."]
         lines += [f"  {release}" for release in self.releases]
         return "\n".join(lines)
 

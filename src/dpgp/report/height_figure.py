@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from dpgp.report.scaled_model import ScaledModel
 from dpgp.report.style import BLUE, GREEN, INK, PURPLE, SEQUENTIAL, VERMILION, panels, styled
+
+if TYPE_CHECKING:
+    from dpgp.regressor import PrivateGPRegressor
 
 Array = NDArray[np.float64]
 
@@ -32,8 +34,11 @@ SLICES = (
 )
 
 
+UNSURE = 5.0
+
+
 @styled
-def draw_height(model: ScaledModel) -> Figure:
+def draw_height(model: PrivateGPRegressor) -> Figure:
     """Draw the map to the left and slices with two-sd bands to the right."""
     figure, ((left, right),) = panels(1, 2, (10.2, 4.5), share=False)
     _draw_map(figure, left, model)
@@ -44,31 +49,38 @@ def draw_height(model: ScaledModel) -> Figure:
     return figure
 
 
-def _draw_map(figure: Figure, axis: Axes, model: ScaledModel) -> None:
+def _draw_map(figure: Figure, axis: Axes, model: PrivateGPRegressor) -> None:
     ages, weights = np.linspace(0.5, 80.0, 160), np.linspace(5.0, 140.0, 160)
-    mean = _mean_on_mesh(model, ages, weights)
-    levels = np.arange(90, 181, 5)
+    mean, std = _on_mesh(model, ages, weights)
+    levels = np.arange(70, 186, 5)
     colours = axis.contourf(ages, weights, mean, levels, cmap=SEQUENTIAL, extend="both")
     lines = axis.contour(ages, weights, mean, levels[::2], colors="white", linewidths=0.8)
     axis.clabel(lines, fmt="%d", fontsize=8.5)
-    points = model.unscaled_inducing_points()
-    axis.plot(*points.T, "o", color="white", mec=INK, mew=0.7, ms=4)
-    axis.set(xlabel=model.inputs[0].label, ylabel=model.inputs[1].label)
-    axis.set(xlim=(ages[0], ages[-1]), ylim=(weights[0], weights[-1]))
-    axis.set_title("Posterior mean of height (dots: inducing points)")
+    axis.contourf(ages, weights, std, [UNSURE, np.inf], colors="white", alpha=0.6)
+    axis.contour(ages, weights, std, [UNSURE], colors=INK, linewidths=0.8, linestyles="--")
+    axis.set(xlabel="age (years)", ylabel="weight (kg)")
+    axis.set_title(f"Mean height (pale: its sd is above {UNSURE:g} cm)")
     axis.grid(visible=False)
-    figure.colorbar(colours, ax=axis, label=model.target.label, pad=0.02)
+    figure.colorbar(colours, ax=axis, label="height (cm)", pad=0.02)
 
 
-def _mean_on_mesh(model: ScaledModel, ages: Array, weights: Array) -> Array:
+def _on_mesh(model: PrivateGPRegressor, ages: Array, weights: Array) -> tuple[Array, Array]:
     mesh = np.stack(np.meshgrid(ages, weights), axis=-1)
-    mean, _ = model.predict(mesh.reshape(-1, 2))
-    return mean.reshape(mesh.shape[:2])
+    mean, std = _predict(model, mesh.reshape(-1, 2))
+    return mean.reshape(mesh.shape[:2]), std.reshape(mesh.shape[:2])
 
 
-def _draw_slice(axis: Axes, model: ScaledModel, piece: Slice) -> None:
+def _predict(model: PrivateGPRegressor, X: Array) -> tuple[Array, Array]:
+    import pandas as pd
+
+    table = pd.DataFrame(X, columns=list(model.feature_names_in_))
+    mean, std = model.predict(table, return_std=True, latent=True)
+    return mean, std
+
+
+def _draw_slice(axis: Axes, model: PrivateGPRegressor, piece: Slice) -> None:
     weights = np.linspace(piece.low, piece.high, 80)
-    mean, std = model.predict(np.stack([np.full_like(weights, piece.age), weights], axis=-1))
+    mean, std = _predict(model, np.stack([np.full_like(weights, piece.age), weights], axis=-1))
     axis.fill_between(weights, mean - 2 * std, mean + 2 * std, color=piece.color, alpha=0.2, lw=0)
     axis.plot(weights, mean, color=piece.color)
     axis.annotate(

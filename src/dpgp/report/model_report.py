@@ -1,13 +1,18 @@
-"""A one-page report of a released model in Markdown. Released values and public choices only."""
+"""A one-page report of a fitted model in Markdown: released values and public choices only."""
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from dpgp.privacy.certificate import Certificate, Selection
 from dpgp.privacy.ledger import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.report.scaled_model import Column, ScaledModel
+
+if TYPE_CHECKING:
+    from dpgp.regressor import PrivateGPRegressor
 
 
 def guarantee_in_words(certificate: Certificate) -> str:
@@ -15,8 +20,8 @@ def guarantee_in_words(certificate: Certificate) -> str:
     if not certificate.is_private:
         return "This model is a simulation and NOT private: its noise can be repeated or is absent."
     change = {
-        Neighbours.REPLACE: "Replace the row of any one person by any other",
-        Neighbours.ADD_REMOVE: "Add or remove the row of any one person",
+        Neighbours.REPLACE: "Replace the data of any one person by any other",
+        Neighbours.ADD_REMOVE: "Add or remove the data of any one person",
     }[certificate.neighbours]
     return (
         f"{change}: the probability of anything that could be concluded from this model, by "
@@ -25,30 +30,37 @@ def guarantee_in_words(certificate: Certificate) -> str:
     )
 
 
-def report_markdown(model: ScaledModel, title: str, figure: str, note: str = "") -> str:
-    """Return the report of a model whose figure lies beside it."""
-    certificate = model.posterior.certificate
+def report_markdown(model: PrivateGPRegressor, title: str, target: str, figure: str) -> str:
+    """Return the report of a fitted model whose figure and file lie beside it."""
+    certificate = model.certificate_
     parts = [
         f"# {title}",
         "## The guarantee",
         f"**({certificate.epsilon:g}, {certificate.delta:g})-differential privacy**, neighbours: "
-        f"{certificate.neighbours.value} one row. {guarantee_in_words(certificate)}",
+        f"{certificate.neighbours.value} {certificate.unit}. {guarantee_in_words(certificate)}",
         f"![The fitted model]({figure})",
         "## What was released",
         _releases(certificate),
-        "## How it was fitted",
-        _method(model) + (f"\n\n{note}" if note else ""),
-        "## What is in this folder",
-        FOLDER,
+        "## What was public beforehand",
+        _bounds(model, target),
+        "## What was learned from the releases",
+        _learned(model, target),
+        "## How to use the model",
+        USE,
     ]
     return "\n\n".join(parts) + "\n"
 
 
-FOLDER = (
-    "Only released values and public choices. `model.json` holds the inducing points, the "
-    "posterior mean and covariance at them, the kernel, the bounds and the certificate. No file "
-    "here holds a row of the data, or a number computed from rows without noise."
-)
+USE = """```python
+import dpgp
+
+model = dpgp.load("model.json")
+mean, std = model.predict(new_people, return_std=True)
+lower, upper = model.predict_interval(new_people, coverage=0.95)
+```
+
+The files in this folder hold released values and public choices only: no row of the data, and no
+number computed from rows without noise."""
 
 
 def _releases(certificate: Certificate) -> str:
@@ -67,22 +79,33 @@ def _release_row(release: GaussianRelease | Selection) -> str:
     return f"| {release.label} | {release.coordinates} | {numbers} |"
 
 
-def _method(model: ScaledModel) -> str:
-    posterior, target = model.posterior, model.target
-    prior_mean = float(target.unscale(posterior.prior_mean))
-    columns = "\n".join(_bounds(column) for column in (*model.inputs, target))
+def _bounds(model: PrivateGPRegressor, target: str) -> str:
+    box, target_box = model.inputs_.box, model.target_box_
+    names = [*(box.names or [f"input {n + 1}" for n in range(len(box.low))]), target]
+    lows, highs = [*box.low, *target_box.low], [*box.high, *target_box.high]
+    rows = "\n".join(
+        f"| {name} | {low:g} | {high:g} |"
+        for name, low, high in zip(names, lows, highs, strict=True)
+    )
     return (
-        "Sparse Gaussian-process regression with known hyperparameters, Algorithm 1 of Honkela & "
-        "Melkas (2021), with the noise of the release in the posterior covariance. The bounds "
-        "below are public; values outside them are moved to the nearest bound, and rows with "
-        "missing values contribute nothing while they stay in the count.\n\n"
-        f"| column | from | to | scale |\n|---|---|---|---|\n{columns}\n\n"
-        f"- {len(posterior.inducing_points)} inducing points on a regular grid over the bounds\n"
-        f"- kernel `{posterior.kernel}` on columns scaled to [−1, 1]\n"
-        f"- noise of an observation: sd {model.noise_std:.3g} {target.unit}\n"
-        f"- prior mean: {prior_mean:.4g} {target.unit}"
+        f"| column | from | to |\n|---|---|---|\n{rows}\n\n"
+        "Inputs beyond their bounds are moved to the nearest one. Rows with missing values "
+        "contribute nothing."
     )
 
 
-def _bounds(column: Column) -> str:
-    return f"| {column.label} | {column.low:g} | {column.high:g} | {column.transform} |"
+def _learned(model: PrivateGPRegressor, target: str) -> str:
+    """Say what the hyperparameters are, with the range of their equally likely draws."""
+    posteriors = model.posterior_
+    posterior = posteriors[0] if isinstance(posteriors, tuple) else posteriors
+    noise = model.target_box_.half_width[0] * np.exp(posterior.thetas[:, -1])
+    low, median, high = np.quantile(noise, [0.05, 0.5, 0.95])
+    warped = "warped by private histograms" if model.inputs_.warp else "not warped"
+    return (
+        f"- {posterior.features.dimension} features, inputs {warped}\n"
+        f"- kernel `{posterior.kernel}` before learning, on columns scaled to [−1, 1]\n"
+        f"- noise of an observation in {target}: sd {median:.3g}, between {low:.3g} and "
+        f"{high:.3g} with 90 % probability\n"
+        f"- intervals for observations are {model.calibration_[0].factor(0.95):.2f} standard "
+        "deviations wide to each side for 95 % coverage"
+    )

@@ -1,0 +1,90 @@
+"""Strict JSON that people can read, written in one step and read with limits."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import stat
+from pathlib import Path
+from typing import Any, NoReturn
+
+from dpgp.model_file.values import ModelFileError
+
+LARGEST_FILE = 256 * 2**20
+LONGEST_LINE = 100
+
+
+def write_document(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write to a new file beside ``path``, then put it in place: never half a model."""
+    text = layout(document) + "\n"
+    try:
+        content = text.encode()
+    except UnicodeEncodeError:
+        raise ModelFileError("the names of the columns hold characters that are none.") from None
+    if len(content) > LARGEST_FILE:
+        raise ModelFileError("the model is larger than 256 MB; fit one with fewer features.")
+    path = Path(path)
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def layout(value: Any, indent: str = "") -> str:
+    """Return JSON with one line for a list of numbers or a short object, indented otherwise."""
+    inner = indent + "  "
+    if isinstance(value, dict) and not _is_short(value):
+        lines = [f"{inner}{_line(key)}: {layout(part, inner)}" for key, part in value.items()]
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    if isinstance(value, list) and any(isinstance(part, list | dict) for part in value):
+        lines = [inner + layout(part, inner) for part in value]
+        return "[\n" + ",\n".join(lines) + f"\n{indent}]"
+    return _line(value)
+
+
+def _is_short(value: dict[str, Any]) -> bool:
+    flat = not any(isinstance(part, dict) for part in value.values())
+    return flat and len(_line(value)) <= LONGEST_LINE
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, ensure_ascii=False)
+
+
+def read_document(path: str | os.PathLike[str]) -> Any:
+    """Return the value of a JSON file, each name once in an object, and all numbers finite."""
+    try:
+        return json.loads(_text(path), object_pairs_hook=_object, parse_constant=_refuse_constant)
+    except ModelFileError:
+        raise
+    except RecursionError:
+        raise ModelFileError("the file is nested too deeply.") from None
+    except ValueError:
+        raise ModelFileError("the file is not JSON: damaged, or not a model of dpgp.") from None
+
+
+def _text(path: str | os.PathLike[str]) -> str:
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ModelFileError("a model is read from a file, not from a folder or a device.")
+    with open(path, "rb") as file:
+        content = file.read(LARGEST_FILE + 1)
+    if len(content) > LARGEST_FILE:
+        raise ModelFileError("the file is larger than 256 MB, more than any model.")
+    return content.decode()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ModelFileError("the file names a field twice.")
+    return fields
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ModelFileError(f"the file holds {name}, which is not JSON.")

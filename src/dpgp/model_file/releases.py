@@ -1,0 +1,106 @@
+"""The stages' noisy sums, and the density of the inputs that was read from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dpgp.fitting import InputDensity
+from dpgp.inference.stage import StageRelease
+from dpgp.model_file.values import (
+    ModelFileError,
+    as_fields,
+    as_items,
+    as_matrix,
+    as_number,
+    as_positive,
+    as_symmetric,
+    as_vector,
+    number_to_json,
+    triangle_to_json,
+)
+
+Stages = tuple[tuple[StageRelease, ...], ...]
+
+_SHARED = ("n", "sigma_b", "B", "targets")
+_OWN = ("clip", "sigma_a", "sigma_c", "c", "A", "w0")
+
+
+def stages_to_json(release: Stages) -> list[dict[str, Any]]:
+    """Return one object a stage; targets share its Gram matrix of the features."""
+    return [_stage_to_json(targets) for targets in zip(*release, strict=True)]
+
+
+def _stage_to_json(targets: Sequence[StageRelease]) -> dict[str, Any]:
+    first = targets[0]
+    if any(not np.array_equal(other.B, first.B) for other in targets):
+        raise ModelFileError("targets with Gram matrices of their own cannot be saved.")
+    return {
+        "n": number_to_json(first.n),
+        "sigma_b": number_to_json(first.sigma_b),
+        "B": triangle_to_json(first.B, "Gram matrix"),
+        "targets": [_own_to_json(target) for target in targets],
+    }
+
+
+def _own_to_json(target: StageRelease) -> dict[str, Any]:
+    return {
+        "clip": number_to_json(target.clip),
+        "sigma_a": number_to_json(target.sigma_a),
+        "sigma_c": number_to_json(target.sigma_c),
+        "c": number_to_json(target.c),
+        "A": target.A.tolist(),
+        "w0": target.w0.tolist(),
+    }
+
+
+def stages_from_json(value: Any, targets: int, dimension: int) -> Stages:
+    """Return the stages of every target."""
+    stages = [_stage(item, targets, dimension) for item in as_items(value, "stages", 1000)]
+    return tuple(zip(*stages, strict=True))
+
+
+def _stage(value: Any, targets: int, d: int) -> list[StageRelease]:
+    fields = as_fields(value, "stages", _SHARED)
+    items = as_items(fields["targets"], "stages.targets")
+    if len(items) != targets:
+        raise ModelFileError(f"`stages.targets` must have {targets} entries.")
+    B = as_symmetric(fields["B"], "stages.B", d)
+    sigma_b = as_number(fields["sigma_b"], "stages.sigma_b", low=0.0)
+    n = as_positive(fields["n"], "stages.n")
+    parts = [as_fields(item, "stages.targets", _OWN) for item in items]
+    return [
+        StageRelease(
+            A=as_vector(part["A"], "stages.A", d),
+            B=B,
+            c=as_number(part["c"], "stages.c"),
+            sigma_a=as_number(part["sigma_a"], "stages.sigma_a", low=0.0),
+            sigma_b=sigma_b,
+            sigma_c=as_number(part["sigma_c"], "stages.sigma_c", low=0.0),
+            clip=as_positive(part["clip"], "stages.clip"),
+            w0=as_vector(part["w0"], "stages.w0", d),
+            n=n,
+        )
+        for part in parts
+    ]
+
+
+def density_to_json(density: InputDensity | None) -> dict[str, Any] | None:
+    """Return points in the inputs' own units, and about how many rows lie near each."""
+    if density is None:
+        return None
+    return {"points": density.points.tolist(), "weights": density.weights.tolist()}
+
+
+def density_from_json(value: Any, columns: int) -> InputDensity | None:
+    """Return the density of the inputs, if there is one."""
+    if value is None:
+        return None
+    fields = as_fields(value, "input_density", ("points", "weights"))
+    points = as_matrix(fields["points"], "input_density.points", columns)
+    weights = as_vector(fields["weights"], "input_density.weights", len(points))
+    if np.any(weights < 0.0):
+        raise ModelFileError("`input_density.weights` must not be negative.")
+    return InputDensity(points, weights)

@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+from simulated_stages import features_1d, model_1d, release, rows_1d
+
+from dpgp.features.whitened import LinearFeatures
+from dpgp.inference.evidence import Moments, combine_stages
+from dpgp.inference.gram_estimate import IsotropicEstimate, estimate_gram
+from dpgp.inference.guard import CONSTANT_SHARE, apply_guard, embed, guard_kappa
+from dpgp.inference.stage import StageRelease
+from dpgp.inference.stages import infer
+
+SIMPLE = LinearFeatures(1, CONSTANT_SHARE)
+KAPPA = 1.0
+
+
+def guarded_fit(noise_of, n=4000, seed=0, sigma=2.0, scale=0.1):
+    """Fit two stages, the second clipped hard, and the guard; return the fit before and after."""
+    model, rng = model_1d(8, 0.4), np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, (n, 1))
+    f = 0.4 * np.sin(3 * X[:, 0])
+    y = f + scale * noise_of(rng, n)
+    phi = model.features.evaluate(X)
+    stages = [release(phi, y, sigma, rng)]
+    state = infer(model, stages, None, 4)
+    clip = KAPPA * np.sqrt(state.moments.noise**2 + np.sum(state.gram.B * state.moments.V) / n)
+    stages.append(release(phi, y, sigma, rng, clip, state.moments.w))
+    state = infer(model, stages, state, 2)
+    r = np.clip(y - state.moments.w @ phi, -5 * scale, 5 * scale)
+    simple = SIMPLE.evaluate(X)
+    guard = StageRelease(
+        A=simple @ r + rng.normal(0, sigma * 5 * scale, 2),
+        B=simple @ simple.T,
+        c=float(r @ r + rng.normal(0, sigma * 25 * scale**2)),
+        sigma_a=sigma * 5 * scale,
+        sigma_b=sigma,
+        sigma_c=sigma * 25 * scale**2,
+        clip=5 * scale,
+        w0=state.moments.w,
+        n=float(n),
+    )
+    measurement = combine_stages(stages, state.gram, state.moments)
+    after = apply_guard(guard, measurement, state.gram, state.moments, model.guard_embedding, KAPPA)
+    errors = [np.mean(w @ phi - f) for w in (state.moments.w, after.moments.w)]
+    return errors, state, after
+
+
+def gaussian(rng, n):
+    return rng.normal(size=n)
+
+
+def exponential(rng, n):
+    return rng.exponential(size=n) - 1.0
+
+
+def test_symmetric_noise_is_left_nearly_alone():
+    results = [guarded_fit(gaussian, seed=seed) for seed in range(12)]
+    errors = np.array([errors for errors, _, _ in results])
+    sd = np.std(errors[:, 0]) + 1e-4
+    assert abs(errors[:, 1].mean()) < 4 * sd / np.sqrt(len(errors)) + 5e-4
+    # the guard costs little accuracy
+    assert np.sqrt(np.mean(errors[:, 1] ** 2)) < 1.5 * np.sqrt(np.mean(errors[:, 0] ** 2)) + 1e-3
+    assert np.median([after.probability for _, _, after in results]) < 0.3
+
+
+def test_skewed_noise_is_noticed_and_corrected():
+    results = [guarded_fit(exponential, seed=seed) for seed in range(8)]
+    before, after = np.mean([errors for errors, _, _ in results], axis=0)
+    assert before < -0.008  # Huber's location lies below the mean
+    assert abs(after) < 0.3 * abs(before)
+    assert np.median([guarded.probability for _, _, guarded in results]) > 0.9
+
+
+def test_the_other_side_is_corrected_alike():
+    errors, _, _ = guarded_fit(lambda rng, n: -exponential(rng, n))
+    assert errors[0] > 0.005
+    assert abs(errors[1]) < 0.5 * errors[0]
+
+
+def test_what_remains_unknown_is_a_covariance():
+    for noise_of in (gaussian, exponential):
+        _, _, after = guarded_fit(noise_of)
+        assert np.linalg.eigvalsh(after.moments.V).min() > -1e-10
+        assert 0.0 <= after.probability <= 1.0
+
+
+def exact_measurement(shift, seed=0, n=5000, second_moment=None, sigma_c=0.1):
+    """A nearly exact stage about f and a guard that sees f + shift(x)."""
+    features, rng = features_1d(8, 0.4), np.random.default_rng(seed)
+    X, y = rows_1d(n, noise=0.1, seed=seed)
+    phi, simple = features.evaluate(X), SIMPLE.evaluate(X)
+    stages = [release(phi, y, 0.1, rng)]
+    gram = IsotropicEstimate(phi @ phi.T, 0.1)
+    B_inverse = np.linalg.inv(phi @ phi.T + 1e-6 * np.eye(8))
+    w = B_inverse @ (phi @ y)
+    moments = Moments(w, 0.01 * B_inverse, 0.1)
+    r = y + shift(X[:, 0]) - w @ phi
+    c = float(r @ r) if second_moment is None else n * second_moment
+    guard = StageRelease(simple @ r, simple @ simple.T, c, 0.1, 0.1, sigma_c, 10.0, w, float(n))
+    U = np.linspace(-1, 1, 41)[:, None]
+    L = embed(features.evaluate(U), SIMPLE.evaluate(U))
+    measurement = combine_stages(stages, gram, moments)
+    after = apply_guard(guard, measurement, gram, moments, L, KAPPA)
+    return phi.T @ (after.moments.w - w), X[:, 0], after
+
+
+def test_a_constant_shift_is_corrected():
+    change, _, after = exact_measurement(lambda x: np.full_like(x, 0.02))
+    assert after.probability > 0.99
+    np.testing.assert_allclose(change, 0.02, atol=0.004)
+
+
+def test_a_linear_shift_is_corrected():
+    change, x, _ = exact_measurement(lambda x: 0.01 + 0.01 * x)
+    np.testing.assert_allclose(change, 0.01 + 0.01 * x, atol=0.005)
+
+
+def test_no_shift_changes_nothing():
+    change, _, after = exact_measurement(np.zeros_like)
+    assert np.abs(change).max() < 1e-3
+    assert after.probability < 0.2
+
+
+def test_the_embedding_reproduces_constant_and_line():
+    U = np.linspace(-1, 1, 31)[:, None]
+    features = features_1d(10, 0.4)
+    L = embed(features.evaluate(U), SIMPLE.evaluate(U))
+    np.testing.assert_allclose(L.T @ features.evaluate(U), SIMPLE.evaluate(U), atol=0.02)
+
+
+def test_the_wide_second_moment_raises_the_noise_where_tails_are_heavy():
+    def noise(second_moment, sigma_c=0.1):
+        return exact_measurement(np.zeros_like, second_moment=second_moment, sigma_c=sigma_c)[2]
+
+    heavy, light, drowned = noise(0.03), noise(0.01), noise(0.03, sigma_c=1e6)
+    assert heavy.moments.noise == pytest.approx(np.sqrt(0.03), rel=0.1)
+    assert heavy.probability > 0.9
+    assert light.moments.noise == pytest.approx(0.1, rel=0.05)
+    assert light.probability < 0.2
+    assert drowned.moments.noise == pytest.approx(0.1, rel=0.05)
+    assert noise(-10.0).moments.noise > 0.0
+
+
+def test_the_guard_clips_wider_with_more_data():
+    widths = [guard_kappa(n, 0.2) for n in (10, 1000, 100_000)]
+    assert widths == sorted(widths)
+    assert widths[0] >= 3.0
+
+
+def test_rows_of_the_guard_fit_the_estimate_of_the_stages():
+    X, y = rows_1d(500)
+    model = model_1d(6)
+    stage = release(model.features.evaluate(X), y, 1.0, np.random.default_rng(0))
+    gram = estimate_gram([stage], model.atoms, model.positions)
+    L, simple = model.guard_embedding, SIMPLE.evaluate(X)
+    np.testing.assert_allclose(L.T @ gram.B @ L, simple @ simple.T, atol=0.05 * 500)

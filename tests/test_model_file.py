@@ -1,0 +1,494 @@
+"""Saved models predict the same to the last bit, tell nothing of the rows, and cannot do harm."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import os
+import re
+import stat
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process import kernels as sk
+
+import dpgp
+from dpgp import NormalizedKernel, PrivateGPRegressor, ProductKernel
+from dpgp.domain import Box
+from dpgp.model_file import FORMAT, ModelFileError
+from dpgp.model_file.file import layout
+from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
+from dpgp.model_file.model import decode, encode
+from dpgp.model_file.settings import SETTINGS
+
+SEED = 987_654_321
+
+
+def rows(columns: int, n: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(columns)
+    X = generator.uniform(0.0, 10.0, (n, columns))
+    return X, np.sin(X[:, 0]) + 0.1 * generator.standard_normal(n)
+
+
+def fitted(columns: int, targets: int | None = None, **options) -> PrivateGPRegressor:
+    X, y = rows(columns)
+    if targets is not None:
+        y = np.column_stack([y * (k + 1) / targets for k in range(targets)])
+    gp = PrivateGPRegressor(3.0, 1e-5, bounds=(0, 10), target_bounds=(-2.0, 3.0), stages=1)
+    return gp.set_params(**({"random_state": SEED} | options)).fit(X, y)
+
+
+def with_frame() -> PrivateGPRegressor:
+    X, y = rows(2)
+    frame = pd.DataFrame(X, columns=["größe_cm", "weight"])
+    bounds = {"weight": (0, 11), "größe_cm": (-1.5, 10)}
+    gp = PrivateGPRegressor(3.0, 1e-5, bounds=bounds, target_bounds=[(-2, 2)], random_state=1)
+    return gp.fit(frame, y)
+
+
+def with_units() -> PrivateGPRegressor:
+    X, y = rows(1)
+    options = {"neighbours": "add-remove", "max_rows_per_unit": 2, "missing": "ignore"}
+    gp = PrivateGPRegressor(3.0, 1e-5, bounds=(0, 10), target_bounds=(-2, 2), **options)
+    return gp.set_params(random_state=1, stages=[1.0, 2.0]).fit(X, y, units=np.arange(200) // 2)
+
+
+KERNELS = [sk.ConstantKernel(0.2) * sk.Matern([0.5, 0.7], nu=1.5), sk.RBF(0.4)]
+MODELS = {
+    "one input": lambda: fitted(1),
+    "a frame": with_frame,
+    "five inputs": lambda: fitted(5, features=["linear", "additive", "joint"]),
+    "linear, one column": lambda: fitted(3, targets=1, features="linear"),
+    "two targets": lambda: fitted(2, targets=2, target_bounds=[(-2, 2), (-3, 3)]),
+    "kernels, points": lambda: fitted(2, kernel=KERNELS, inducing_points=np.eye(2) * 3 + 1),
+    "units": with_units,
+    "no noise": lambda: fitted(1, epsilon=math.inf, random_state=None),
+    "plain": lambda: fitted(1, warp=False, calibrate=False, inducing_points=5),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def model(request: pytest.FixtureRequest) -> PrivateGPRegressor:
+    return MODELS[request.param]()
+
+
+@pytest.fixture(scope="module")
+def small() -> PrivateGPRegressor:
+    return fitted(1, inducing_points=4)
+
+
+@pytest.fixture(scope="module")
+def document(small: PrivateGPRegressor) -> dict:
+    return encode(small)
+
+
+def reloaded(gp: PrivateGPRegressor, folder: Path) -> PrivateGPRegressor:
+    gp.save(folder / "model.json")
+    return dpgp.load(folder / "model.json")
+
+
+def questions(gp: PrivateGPRegressor) -> tuple[object, np.ndarray]:
+    """Inputs inside and outside the bounds, as a frame where the model has names, and targets."""
+    X = np.random.default_rng(1).uniform(-1.0, 12.0, (40, gp.n_features_in_))
+    names = getattr(gp, "feature_names_in_", None)
+    y = np.zeros((40, len(gp.calibration_)) if isinstance(gp.posterior_, tuple) else 40)
+    return (X if names is None else pd.DataFrame(X, columns=names)), np.squeeze(y)
+
+
+def answers(gp: PrivateGPRegressor) -> list[np.ndarray]:
+    X, y = questions(gp)
+    return [
+        *gp.predict(X, return_std=True),
+        *gp.predict(X, return_std=True, latent=True),
+        *gp.predict(X, return_cov=True),
+        *gp.predict_interval(X, 0.5),
+        *gp.predict_interval(X),
+        gp.sample_y(X, 3, random_state=5),
+        gp.log_predictive_density(X, y),
+    ]
+
+
+def test_predictions_are_the_same_to_the_last_bit(model, tmp_path):
+    for ours, theirs in zip(answers(model), answers(reloaded(model, tmp_path)), strict=True):
+        assert ours.dtype == theirs.dtype
+        assert ours.tobytes() == theirs.tobytes()
+
+
+def test_everything_fitted_comes_back(model, tmp_path):
+    again = reloaded(model, tmp_path)
+    ends = [name for name in vars(model) if name.endswith("_")]
+    assert sorted(ends) == sorted(name for name in vars(again) if name.endswith("_"))
+    assert again.certificate_ == model.certificate_
+    assert str(again.certificate_) == str(model.certificate_)
+    same(again.release_, model.release_)
+    same(again.input_density_, model.input_density_)
+    same(again.inputs_, model.inputs_)
+    same(again.posterior_, model.posterior_)
+
+
+def same(ours: object, theirs: object) -> None:
+    """Compare data classes field by field, whatever arrays they hold."""
+    if isinstance(ours, tuple | list):
+        assert len(ours) == len(theirs)
+        for pair in zip(ours, theirs, strict=True):
+            same(*pair)
+    elif hasattr(ours, "__dataclass_fields__"):
+        assert type(ours) is type(theirs)
+        for name in ours.__dataclass_fields__:
+            same(getattr(ours, name), getattr(theirs, name))
+    elif isinstance(ours, sk.Kernel):
+        assert kernel_to_json(ours) == kernel_to_json(theirs)
+    else:
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_settings_come_back_but_for_the_seed(model, tmp_path):
+    again = reloaded(model, tmp_path)
+    assert {*SETTINGS, "random_state"} == set(model.get_params(deep=False))
+    assert again.random_state is None
+    for name in set(SETTINGS) - {"kernel", "inducing_points", "bounds", "target_bounds"}:
+        assert getattr(again, name) == getattr(model, name), name
+    np.testing.assert_array_equal(again.inducing_points, model.inducing_points)
+    same(again.kernel, model.kernel)
+    box = Box.from_bounds(again.bounds, model.n_features_in_, again.inputs_.box.names)
+    same(box, model.inputs_.box)
+    targets = Box.from_bounds(again.target_bounds, len(model.calibration_))
+    same(targets, model.target_box_)
+    clone(again)
+
+
+def test_saving_what_was_loaded_changes_nothing_but_the_date(model, tmp_path):
+    model.save(tmp_path / "first.json")
+    dpgp.load(tmp_path / "first.json").save(tmp_path / "second.json")
+    dateless = [
+        re.sub(r'"created": "[^"]*"', "", (tmp_path / name).read_text(encoding="utf-8"))
+        for name in ("first.json", "second.json")
+    ]
+    assert dateless[0] == dateless[1]
+
+
+def test_the_file_holds_no_row_and_no_seed(tmp_path):
+    gp = fitted(2)
+    X, y = rows(2)
+    gp.save(tmp_path / "model.json")
+    text = (tmp_path / "model.json").read_text(encoding="utf-8")
+    numbers = set(re.findall(r"-?\d+\.?\d*(?:e[+-]?\d+)?", text))
+    assert len(numbers) > 1000
+    scaled = np.concatenate([(X / 5.0 - 1.0).ravel(), (y - 0.5) / 2.5])
+    private = {
+        repr(float(v)) for v in np.concatenate([X.ravel(), y, scaled, gp.inputs_(X).ravel()])
+    }
+    assert not numbers & private
+    assert str(SEED) not in text
+    assert os.path.getsize(tmp_path / "model.json") < 30 * 8 * 49 * 49
+
+
+def test_a_person_can_read_the_file(small, tmp_path):
+    small.save(tmp_path / "model.json")
+    lines = (tmp_path / "model.json").read_text(encoding="utf-8").splitlines()
+    assert lines[1].startswith('  "about": "A Gaussian-process regression fitted by dpgp')
+    assert "NOT PRIVATE: a seeded simulation of (3, 1e-05)-differential privacy" in lines[1]
+    assert 100 < len(lines) < 400
+    names = re.findall(r'^  "(\w+)"', "\n".join(lines), flags=re.M)
+    assert names[:5] == ["about", "kind", "format", "dpgp_version", "created"]
+
+
+def test_the_guarantee_is_stated_in_words(tmp_path):
+    gp = fitted(1, inducing_points=4, random_state=None, neighbours="add-remove")
+    about = encode(gp)["about"]
+    assert "one unit added or removed (one row)" in about
+    assert "at most exp(3) times as likely from one as from the other, plus 1e-05" in about
+    assert reloaded(gp, tmp_path).certificate_.is_private
+    assert (
+        "NOT PRIVATE: no noise" in encode(fitted(1, epsilon=math.inf, random_state=None))["about"]
+    )
+
+
+TREES = [
+    sk.RBF(0.3),
+    sk.RBF([0.1, 1 / 3], length_scale_bounds="fixed"),
+    sk.Matern(0.7, nu=math.inf),
+    sk.RationalQuadratic(0.4, 2.0, alpha_bounds="fixed"),
+    sk.ExpSineSquared(0.4, 1.5, periodicity_bounds="fixed"),
+    sk.ConstantKernel(0.1) * sk.DotProduct(0.0, "fixed") ** 2 + sk.WhiteKernel(1e-3),
+    NormalizedKernel(sk.DotProduct(1.0)),
+    ProductKernel([sk.RBF(0.2), sk.ConstantKernel(2.0) * sk.Matern(0.5)]),
+]
+
+
+@pytest.mark.parametrize("kernel", TREES, ids=str)
+def test_kernels_come_back(kernel):
+    again = kernel_from_json(json.loads(json.dumps(kernel_to_json(kernel))), "kernel", 2)
+    U = np.random.default_rng(0).uniform(-1, 1, (7, 2))
+    assert type(again) is type(kernel)
+    assert again.n_dims == kernel.n_dims
+    assert np.array_equal(again.theta, kernel.theta)
+    assert np.array_equal(again(U), kernel(U))
+    assert kernel_to_json(again) == kernel_to_json(kernel)
+
+
+def test_an_unknown_kernel_is_not_saved(small):
+    class Own(sk.RBF):
+        pass
+
+    with pytest.raises(ModelFileError, match="type Own cannot be saved; those that can are"):
+        kernel_to_json(Own())
+
+
+def test_an_unfitted_estimator_is_not_saved(tmp_path):
+    with pytest.raises(NotFittedError):
+        PrivateGPRegressor().save(tmp_path / "model.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_save_leaves_the_old_file_alone(small, tmp_path, monkeypatch):
+    path = tmp_path / "model.json"
+    path.write_text("old")
+
+    def full_disk(descriptor: int) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(OSError, match="no space"):
+        small.save(path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_saved_file_has_usual_permissions(small, tmp_path):
+    small.save(tmp_path / "model.json")
+    (tmp_path / "other").touch()
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    assert len(modes) == 1
+
+
+def refused(text: str | bytes, folder: Path) -> str:
+    path = folder / "model.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(ModelFileError) as caught:
+        dpgp.load(path)
+    message = str(caught.value)
+    assert caught.value.__cause__ is None or caught.value.__suppress_context__
+    assert len(message) < 200
+    assert message.endswith(".")
+    return message
+
+
+def test_a_newer_format_is_refused_kindly(document, tmp_path):
+    message = refused(json.dumps(document | {"format": FORMAT + 2}), tmp_path)
+    assert "written by a newer dpgp (format 3); this one reads up to format 1: upgrade" in message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        ("[1, 2", "not JSON"),
+        (b"\xff\xfe\x00", "not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"a":' * 100_000, "nested too deeply"),
+        ("1" * 5000, "not JSON"),
+        ('{"a": NaN}', "holds NaN"),
+        ('{"a": -Infinity}', "holds -Infinity"),
+        ('{"kind": 1, "kind": 2}', "names a field twice"),
+        ("[]", "not a model of dpgp"),
+        ("{}", "not a model of dpgp"),
+        ('{"kind": "dpgp model"}', "`format` must be"),
+        ('{"kind": "dpgp model", "format": true}', "`format` must be"),
+        ('{"kind": "dpgp model", "format": 1}', "`the file` lacks the field `about`"),
+    ],
+)
+def test_what_is_no_model_is_refused(text, message, tmp_path):
+    assert message in refused(text, tmp_path)
+
+
+def test_large_files_folders_and_devices_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("dpgp.model_file.file.LARGEST_FILE", 1000)
+    assert "larger than 256 MB" in refused(" " * 1001, tmp_path)
+    with pytest.raises(ModelFileError, match="not from a folder or a device"):
+        dpgp.load(tmp_path)
+    with pytest.raises(ModelFileError, match="not from a folder or a device"):
+        dpgp.load("/dev/zero")
+    with pytest.raises(FileNotFoundError):
+        dpgp.load(tmp_path / "missing.json")
+
+
+def nested(depth: int) -> dict:
+    kernel = {"type": "RBF", "length_scale": 1.0, "fixed": []}
+    for _ in range(depth):
+        kernel = {"type": "Exponentiation", "exponent": 1.0, "kernel": kernel}
+    return kernel
+
+
+def bush(depth: int) -> dict:
+    leaf = {"type": "RBF", "length_scale": 1.0, "fixed": []}
+    return leaf if depth == 0 else {"type": "Sum", "k1": bush(depth - 1), "k2": bush(depth - 1)}
+
+
+HARM = [
+    (("models", 0, "kernel", "type"), "os.system", "must be one of: ConstantKernel"),
+    (("models", 0, "kernel", "type"), "__class__", "must be one of"),
+    (("models", 0, "kernel", "type"), ["RBF"], "must be one of"),
+    (("models", 0, "kernel"), nested(500), "at most 1000 kernels"),
+    (("models", 0, "kernel"), bush(10), "at most 1000 kernels"),
+    (("models", 0, "kernel"), "RBF", "object with a `type`"),
+    (("features", "type"), "Path", "must be one of: InducingFeatures"),
+    (("features", "factors"), [], "list of 1 to 1 items"),
+    (("features", "factors", 0, "anchors"), [[0.0, 1.0]], "must hold 1 numbers"),
+    (("features", "factors", 0, "kernel", "length_scale"), -1.0, "must be positive"),
+    (("features", "factors", 0, "kernel", "length_scale"), "inf", "must hold numbers only"),
+    (("features", "factors", 0, "kernel", "fixed"), ["nu"], "must be one of: length_scale"),
+    (("features",), {"type": "LinearFeatures", "columns": 10**9, "constant_share": 0.5}, "between"),
+    (("models", 0, "weights"), [1.0], "must hold 4 numbers"),
+    (("models", 0, "weights"), [1.0, 2.0, 3.0, None], "must hold numbers only"),
+    (("models", 0, "weights"), [1.0, 2.0, 3.0, True], "must hold numbers only"),
+    (("models", 0, "weights"), [1.0, 2.0, 3.0, 10**400], "finite"),
+    (("models", 0, "noise"), -1.0, "must be positive"),
+    (("models", 0, "noise"), "nan", "numbers only"),
+    (
+        ("models", 0, "covariance"),
+        [[1.0], [2.0, 1.0], [0, 0, 1.0], [0, 0, 0, 1.0]],
+        "semi-definite",
+    ),
+    (("models", 0, "covariance"), [[1.0]], "must have 4 rows"),
+    (("models", 0, "thetas"), [[1.0]], "numbers"),
+    (("models", 0, "thetas"), [[1e6, 1e6, 1e6, 1e6]] * 32, "does not predict finite numbers"),
+    (("models", 0, "spreads"), [], "must hold 32 numbers"),
+    (("models", 0, "calibration", "cdf"), [0.5], "must hold"),
+    (("models",), [], "list of 1 to 1000 items"),
+    (("models",), {}, "list of 1 to 1000 items"),
+    (("inputs", "low"), [11.0], "low < high"),
+    (("inputs", "low"), [], "must hold 0 numbers"),
+    (("inputs", "names"), ["a", "b"], "one name for each bound"),
+    (("inputs", "names"), [1], "must be a text"),
+    (("targets", "high"), [[1.0]], "numbers only"),
+    (("targets", "as_columns"), 1, "true or false"),
+    (("guarantee", "epsilon"), 0.1, "does not follow from the releases"),
+    (("guarantee", "delta"), 2.0, "contradict each other"),
+    (("guarantee", "mu"), 0.1, "does not follow from the releases"),
+    (("guarantee", "seeded"), "no", "true or false"),
+    (("guarantee", "neighbours"), "nobody", "must be one of: replace, add-remove"),
+    (("settings", "random_state"), 1, "has fields that are not among"),
+    (("settings", "features"), "magic", "must be one of: grid"),
+    (("stages", 0, "B"), [[1.0]], "must have 4 rows"),
+    (("about",), "x" * 10_001, "at most 10000 characters"),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "message"), HARM, ids=lambda part: str(part)[:40])
+def test_harmful_values_are_refused(document, tmp_path, path, value, message):
+    assert message in refused(json.dumps(changed(document, path, value)), tmp_path)
+
+
+def changed(document: dict, path: tuple, value: object) -> dict:
+    result = copy.deepcopy(document)
+    part = result
+    for step in path[:-1]:
+        part = part[step]
+    part[path[-1]] = value
+    return result
+
+
+def test_a_grid_of_astronomic_size_is_refused_at_once(tmp_path):
+    gp = fitted(3, inducing_points=2)
+    document = encode(gp)
+    for factor in document["features"]["factors"]:
+        factor["anchors"] = [[i / 5000] for i in range(5000)]
+    assert "at most 10000 grid points" in refused(json.dumps(document), tmp_path)
+
+
+def paths(value: object, prefix: tuple = ()) -> list[tuple]:
+    """All places of a document; of long lists only the ends."""
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    found = []
+    for key, part in items:
+        if isinstance(value, list) and 2 <= key < len(value) - 1:
+            continue
+        found.append((*prefix, key))
+        if isinstance(part, dict | list):
+            found += paths(part, (*prefix, key))
+    return found
+
+
+JUNK = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from(
+        [0, -1, 1e308, -1e308, 5e-324, 1e-200, 10**400, "inf", "-inf", "nan", "", "RBF"]
+    ),
+    st.text(max_size=5),
+    st.lists(st.floats(-2, 2), max_size=4),
+    st.lists(st.lists(st.floats(-2, 2), max_size=3), max_size=3),
+    st.dictionaries(st.sampled_from(["type", "kernel", "k1"]), st.text(max_size=3), max_size=2),
+)
+
+
+def working_or_refused(text: bytes, folder: Path) -> bool:
+    path = folder / "model.json"
+    path.write_bytes(text)
+    try:
+        gp = dpgp.load(path)
+    except ModelFileError:
+        return False
+    X = np.linspace(gp.inputs_.box.low, gp.inputs_.box.high, 3)
+    X = X if gp.inputs_.box.names is None else pd.DataFrame(X, columns=gp.inputs_.box.names)
+    with np.errstate(all="ignore"):
+        mean, std = gp.predict(X, return_std=True)
+        lower, upper = gp.predict_interval(X)
+    assert np.isfinite(mean).all()
+    assert (std > 0.0).all()
+    assert (lower <= upper).all()
+    return True
+
+
+@settings(max_examples=300)
+@given(data=st.data())
+def test_any_changed_value_is_refused_or_works(document, tmp_path_factory, data):
+    changes = data.draw(st.lists(st.sampled_from(paths(document)), min_size=1, max_size=2))
+    damaged = document
+    for path in changes:
+        try:
+            damaged = changed(damaged, path, data.draw(JUNK))
+        except (TypeError, LookupError):  # the second change is inside of what the first replaced
+            continue
+    working_or_refused(json.dumps(damaged).encode(), tmp_path_factory.getbasetemp())
+
+
+@settings(max_examples=100)
+@given(data=st.data())
+def test_any_missing_or_added_field_is_refused(document, tmp_path_factory, data):
+    fields = [path for path in paths(document) if isinstance(path[-1], str)]
+    path = data.draw(st.sampled_from(fields))
+    damaged = copy.deepcopy(document)
+    part = damaged
+    for step in path[:-1]:
+        part = part[step]
+    value = part.pop(path[-1])
+    if data.draw(st.booleans()):
+        part |= {path[-1]: value, "extra": 1}
+    assert not working_or_refused(json.dumps(damaged).encode(), tmp_path_factory.getbasetemp())
+
+
+@settings(max_examples=200)
+@given(data=st.data())
+def test_any_changed_bytes_are_refused_or_work(document, tmp_path_factory, data):
+    text = bytearray(layout(document).encode())
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(text) - 1))
+        text[start : start + data.draw(st.integers(0, 20))] = data.draw(st.binary(max_size=4))
+    working_or_refused(bytes(text), tmp_path_factory.getbasetemp())
+
+
+def test_an_intact_document_works(document, tmp_path):
+    assert working_or_refused(layout(document).encode(), tmp_path)
+    assert decode(document).predict([[5.0]]).shape == (1,)
