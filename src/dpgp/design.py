@@ -1,7 +1,8 @@
-"""Public rules that choose the design of a fit from the number of rows, of inputs, and the budget.
+"""The design of a fit, from public numbers alone: rows, inputs, budget and bounds.
 
 No rule looks at a row. Shares of the budget are fixed before the first release; where the number of
-rows is itself private they do not depend on it.
+rows is itself private they do not depend on it. Features are chosen by their forecast among a few
+layouts, the first of which is kept unless another promises clearly less error.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +26,17 @@ from dpgp.features.whitened import (
     WhitenedMap,
     additive_features,
 )
+from dpgp.forecast import (
+    Errors,
+    Functions,
+    Setting,
+    forecast_errors,
+    plausible_functions,
+    prospect_of,
+)
 from dpgp.inference import clipping
 from dpgp.inference.conformal import calibration_share
+from dpgp.inference.priors import default_kernel
 from dpgp.inference.warp import warp_share
 
 Array = NDArray[np.float64]
@@ -34,6 +46,8 @@ GUARD_SHARE = 0.05
 TYPICAL_ROWS = 2000  # stands in for a number of rows that is private
 STAGES = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)
 FAMILIES = ("grid", "linear", "additive", "joint")
+QUICKER_GAIN, SLOWER_GAIN = 0.05, 0.2
+"""How much less error a layout of fewer, or of more features must promise than the first."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +83,82 @@ def choose_shares(
 
 
 @dataclass(frozen=True)
+class Layout:
+    """Families of features, how many points they have, and the weight s of the target beside them.
+
+    ``points`` and ``length`` are those of an axis of a grid, or of the joint points.
+    """
+
+    families: tuple[str, ...]
+    points: int = 40
+    length: float | None = None
+    target_weight: float = 1.0
+
+    def features(self, columns: int) -> WhitenedMap:
+        """Return the features, with equal shares of the norm."""
+        maps = [self._family(name, columns) for name in self.families]
+        return maps[0] if len(maps) == 1 else ConcatenatedFeatures(maps, [1.0] * len(maps))
+
+    def _family(self, name: str, columns: int) -> WhitenedMap:
+        low, high = [-1.0] * columns, [1.0] * columns
+        if name == "grid":
+            grid = regular_grid(low, high, self.points)
+            return GridFeatures.of([RBF(self.length)] * columns, grid)
+        if name == "linear":
+            return LinearFeatures(columns)
+        if name == "additive":
+            return additive_features([RBF(ADDITIVE_LENGTH)] * columns, ADDITIVE_POINTS)
+        anchors = low_discrepancy_points(low, high, self.points)
+        return InducingFeatures(RBF(self.length or joint_length(columns)), anchors)
+
+
+ADDITIVE_LENGTH, ADDITIVE_POINTS = 0.5, 5
+_GRIDS = {  # points an axis and reference length
+    1: ((20, 0.15), (30, 0.1), (12, 0.25), (8, 0.4)),
+    2: ((7, 0.35), (5, 0.5), (4, 0.7)),
+    3: ((4, 0.7), (3, 1.0)),
+}
+_MIXTURES = (
+    Layout(("linear", "additive", "joint"), target_weight=0.5),
+    Layout(("linear", "additive", "joint")),
+    Layout(("linear", "additive"), target_weight=0.5),
+    Layout(("linear",), target_weight=0.5),
+)
+
+
+def layouts(columns: int) -> tuple[Layout, ...]:
+    """Return the layouts a plan chooses from, the rule of thumb first."""
+    if columns not in _GRIDS:
+        return _MIXTURES
+    return tuple(Layout(("grid",), points, length) for points, length in _GRIDS[columns])
+
+
+def affordable(setting: Setting) -> tuple[Layout, ...]:
+    """Return the layouts with at most as many features as rows, or else the smallest."""
+    options, columns = layouts(setting.columns), setting.columns
+    sizes = [layout.features(columns).dimension for layout in options]
+    limit = max(setting.n, min(sizes))
+    return tuple(layout for layout, d in zip(options, sizes, strict=True) if d <= limit)
+
+
+def joint_length(columns: int) -> float:
+    """Return the reference length of joint points."""
+    return 0.5 * math.sqrt(columns)
+
+
+def asked_layout(columns: int, family: Sequence[str] | None, points: int | None) -> Layout | None:
+    """Return the layout that the user's wishes leave, or None where nothing was asked for."""
+    if family is None and points is None:
+        return None
+    thumb = layouts(columns)[0]
+    families = thumb.families if family is None else tuple(family)
+    on_grid = "grid" in families
+    count, length = _GRIDS.get(columns, ((2, 1.0),))[0] if on_grid else (40, None)
+    count = count if points is None else points
+    return Layout(families, count, length, thumb.target_weight)
+
+
+@dataclass(frozen=True)
 class Design:
     """The features, and where in the cube [−1, 1]^D a density of the inputs is looked for."""
 
@@ -76,27 +166,92 @@ class Design:
     positions: Array | None
     kappa: float
     target_weight: float = 1.0
+    layout: Layout | None = None
 
 
-_GRIDS = {1: (20, 0.15, 121), 2: (7, 0.35, 21), 3: (4, 0.7, 9)}  # points, length scale, positions
+_ATOMS = {1: 121, 2: 21, 3: 9}
 _DIRECTIONS = {1: 8.0, 2: 15.0, 3: 20.0}  # how many directions of the weights a fit learns, about
 
 
 def choose_design(
-    n: float,
-    columns: int,
-    mu: float,
+    setting: Setting,
+    stages: tuple[float, ...],
     *,
+    kernel: Any = None,
     family: Sequence[str] | None = None,
     inducing_points: Array | int | None = None,
 ) -> Design:
-    """Choose features and clipping; ``family`` and ``inducing_points`` override the rule."""
-    features = choose_features(columns, family, inducing_points)
-    atoms = _GRIDS[columns][2] if columns in _GRIDS else None
-    positions = (
-        None if atoms is None else regular_grid([-1.0] * columns, [1.0] * columns, atoms).points
-    )
-    return Design(features, positions, choose_kappa(n, mu, _DIRECTIONS.get(columns, 30.0)))
+    """Choose features by forecast, and clipping; ``family`` and ``inducing_points`` override."""
+    columns = setting.columns
+    kappa = choose_kappa(setting.n, setting.mu, _DIRECTIONS.get(columns, 30.0))
+    low, high = [-1.0] * columns, [1.0] * columns
+    atoms = _ATOMS.get(columns)
+    positions = None if atoms is None else regular_grid(low, high, atoms).points
+    if isinstance(inducing_points, np.ndarray):
+        given = InducingFeatures(RBF(joint_length(columns)), inducing_points)
+        return Design(given, positions, kappa)
+    layout = asked_layout(columns, family, inducing_points)
+    if layout is None:
+        layout = best_layout(setting, stages, kappa, kernel)
+    return Design(layout.features(columns), positions, kappa, layout.target_weight, layout)
+
+
+def best_layout(
+    setting: Setting, stages: tuple[float, ...], kappa: float, kernel: Any = None
+) -> Layout:
+    """Return the layout of the least forecast error; a fit without noise keeps the first."""
+    if math.isinf(setting.mu):
+        return layouts(setting.columns)[0]
+    if kernel is None:
+        return _best_by_default(setting, stages, kappa)
+    return _best(setting, stages, kappa, plausible_functions(kernel, setting.columns))
+
+
+@lru_cache(maxsize=256)
+def _best_by_default(setting: Setting, stages: tuple[float, ...], kappa: float) -> Layout:
+    return _best(setting, stages, kappa, default_functions(setting.columns))
+
+
+@lru_cache(maxsize=16)
+def default_functions(columns: int) -> Functions:
+    """Return plausible functions of the default kernel."""
+    return plausible_functions(default_kernel(columns), columns)
+
+
+def _best(
+    setting: Setting, stages: tuple[float, ...], kappa: float, functions: Functions
+) -> Layout:
+    options = affordable(setting)
+    errors = compare(setting, stages, kappa, functions, options)
+    return choose(options, errors, setting.columns)
+
+
+def compare(
+    setting: Setting,
+    stages: Sequence[float],
+    kappa: float,
+    functions: Functions,
+    options: Sequence[Layout],
+) -> list[Errors]:
+    """Forecast the errors of every layout."""
+    return [
+        forecast_errors(
+            setting,
+            prospect_of(setting, layout.features(setting.columns), functions),
+            stages,
+            kappa,
+            layout.target_weight,
+        )
+        for layout in options
+    ]
+
+
+def choose(options: Sequence[Layout], errors: Sequence[Errors], columns: int) -> Layout:
+    """Return the layout of the least mean log error, the first one if it is nearly as good."""
+    sizes = [layout.features(columns).dimension for layout in options]
+    scores = np.array([float(np.mean(np.log(error.rmse))) for error in errors])
+    scores[1:] += np.where(np.array(sizes[1:]) > sizes[0], SLOWER_GAIN, QUICKER_GAIN)
+    return options[int(np.argmin(scores))]
 
 
 def choose_kappa(n: float, mu: float, directions: float, skew_weight: float = 0.1) -> float:
@@ -114,35 +269,3 @@ def choose_kappa(n: float, mu: float, directions: float, skew_weight: float = 0.
     sampling = directions / n * m2 / g**2
     privacy = (2 * directions * kappas / (g * mu * n)) ** 2
     return float(kappas[np.argmin(sampling + privacy + skew_weight * bias**2)])
-
-
-def choose_features(
-    columns: int, family: Sequence[str] | None, inducing_points: Array | int | None
-) -> WhitenedMap:
-    """Return the features of a family, or of the rule: a grid, or beyond three inputs a mixture."""
-    if isinstance(inducing_points, np.ndarray):
-        return InducingFeatures(RBF(_joint_length(columns)), inducing_points)
-    if family is None:
-        family = ("grid",) if columns in _GRIDS else ("linear", "additive", "joint")
-    maps = [_family_map(name, columns, inducing_points) for name in family]
-    return maps[0] if len(maps) == 1 else ConcatenatedFeatures(maps, [1.0] * len(maps))
-
-
-def _family_map(name: str, columns: int, count: int | None) -> WhitenedMap:
-    low, high = [-1.0] * columns, [1.0] * columns
-    if name == "grid":
-        points, length, _ = _GRIDS.get(columns, (2, 1.0, 0))
-        grid = regular_grid(low, high, points if count is None else count)
-        return GridFeatures.of([RBF(length)] * columns, grid)
-    if name == "linear":
-        return LinearFeatures(columns)
-    if name == "additive":
-        return additive_features([RBF(0.5)] * columns, 5)
-    if name == "joint":
-        anchors = low_discrepancy_points(low, high, 40 if count is None else count)
-        return InducingFeatures(RBF(_joint_length(columns)), anchors)
-    raise ValueError(f"`features` must be among {FAMILIES}, got {name!r}.")
-
-
-def _joint_length(columns: int) -> float:
-    return 0.5 * math.sqrt(columns)

@@ -18,6 +18,7 @@ from dpgp.design import Design, Shares, choose_design
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.whitened import LinearFeatures
+from dpgp.forecast import Setting
 from dpgp.inference.conformal import Calibration, calibrate, calibration_edges
 from dpgp.inference.gram_estimate import DensityEstimate
 from dpgp.inference.guard import CONSTANT_SHARE
@@ -134,14 +135,24 @@ def fit_rows(
     kernels: Sequence[Any],
     *,
     public_rows: int | None,
+    planned_kernel: Any = None,
     family: Sequence[str] | None = None,
     inducing_points: Array | int | None = None,
 ) -> Released:
-    """Fit all targets: count, warp, stages, guard, calibration."""
+    """Fit all targets: count, warp, stages, guard, calibration.
+
+    The design is planned for ``planned_kernel``, by default for smooth functions around a line.
+    """
     mu, columns = wall.ledger.mu, len(box.low)
     n = float(public_rows) if public_rows is not None else wall.count(shares.count)
     inputs = private_inputs(wall, box, shares.warp, n)
-    design = choose_design(n, columns, mu, family=family, inducing_points=inducing_points)
+    design = choose_design(
+        Setting(n, columns, mu, wall.ledger.neighbours, wall.rows_per_unit, len(wall.rows.targets)),
+        shares.stages,
+        kernel=planned_kernel,
+        family=family,
+        inducing_points=inducing_points,
+    )
     features = BoxFeatures(inputs, design.features)
     fits = [
         TargetFit(design.features, kernels, design.positions, design.kappa, n)

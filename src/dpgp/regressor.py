@@ -149,6 +149,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             shares,
             kernels,
             public_rows=public_rows,
+            planned_kernel=None if self.kernel is None else kernels[0],
             family=family,
             inducing_points=points,
         )

@@ -30,17 +30,18 @@ def symmetric_noise(d, sigma, rng):
     return E + E.T + np.diag(rng.normal(0, sigma, d))
 
 
-def release(phi, y, sigma, rng, clip=1.0, w0=None):
-    """One stage: noise of standard deviation ``sigma`` for residuals and features of norm one."""
+def release(phi, y, sigma, rng, clip=1.0, w0=None, quiet=1.0):
+    """One stage: noise ``sigma`` for residuals and features of norm one, ``quiet`` on A and c."""
     w0 = np.zeros(len(phi)) if w0 is None else w0
+    sigma_a, sigma_c = quiet * sigma * clip / np.sqrt(2), quiet * sigma * clip**2
     r = np.clip(y - w0 @ phi, -clip, clip)
     return StageRelease(
-        A=phi @ r + rng.normal(0, sigma * clip / np.sqrt(2), len(phi)),
+        A=phi @ r + rng.normal(0, sigma_a, len(phi)),
         B=phi @ phi.T + symmetric_noise(len(phi), sigma, rng),
-        c=float(r @ r + rng.normal(0, sigma * clip**2)),
-        sigma_a=sigma * clip / np.sqrt(2),
+        c=float(r @ r + rng.normal(0, sigma_c)),
+        sigma_a=sigma_a,
         sigma_b=sigma,
-        sigma_c=sigma * clip**2,
+        sigma_c=sigma_c,
         clip=clip,
         w0=w0,
         n=float(len(y)),

@@ -239,6 +239,8 @@ class Case:
     kappa: float = 1.0
     seed: int = 0
     steps: int = 4000
+    quiet: float = 1.0
+    largest_shift: float = 0.25
 
     def approximation(self):
         model, rng = model_1d(self.d, positions=11), np.random.default_rng(100 + self.seed)
@@ -250,7 +252,7 @@ class Case:
                 moments = state.moments
                 spread = np.sum(state.gram.B * moments.V) / self.n
                 clip, w0 = self.kappa * np.sqrt(moments.noise**2 + spread), moments.w
-            stages.append(release(phi, y, sigma, rng, clip, w0))
+            stages.append(release(phi, y, sigma, rng, clip, w0, self.quiet))
             state = infer(model, stages, state, sweeps=4 if state is None else 2)
         return model, stages, state, rng
 
@@ -258,6 +260,10 @@ class Case:
 CASES = {
     "one stage": Case(6, 600, (5.0,), seed=2),
     "one stage, more features and noise": Case(8, 1000, (15.0,), seed=3),
+    # noise 20 times smaller on A than on B: A then speaks about B too, which `infer` does not hear
+    "one stage, the error of B dominates": Case(
+        6, 1000, (30.0,), seed=4, steps=10000, quiet=0.05, largest_shift=0.6
+    ),
     "two stages": Case(5, 1000, (8.0, 4.0), seed=1),
     "two stages, fewer rows, wider clip": Case(6, 600, (8.0, 4.0), kappa=1.5, steps=6000),
 }
@@ -286,7 +292,7 @@ def test_the_approximation_agrees_with_mcmc(case):
     ours_sd = np.sqrt(np.append(np.sum(phi * (state.moments.V @ phi), axis=0), variances))
     shift, ratio = (ours - mean) / sd, ours_sd / sd
     # f at the grid and (log v, log ℓ): a quarter of a standard deviation, a third in width
-    assert np.abs(shift[:-1]).max() < 0.25
+    assert np.abs(shift[:-1]).max() < case.largest_shift
     assert ratio[:-1].min() > 0.75
     assert ratio[:-1].max() < 1.35
     # log σ: the Gaussian second moments leave a longer tail of small σ than there is

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
-from dpgp.design import choose_features
+from dpgp.design import asked_layout, layouts
 from dpgp.features.whitened import InducingFeatures, WhitenedMap
 from dpgp.inference.evidence import Moments
 from dpgp.inference.inducing import EffectiveKernel
@@ -26,12 +26,12 @@ def posterior_of(features: WhitenedMap) -> Posterior:
 
 
 MAPS = {
-    "grid": choose_features(2, None, None),
-    "one input": choose_features(1, None, None),
-    "joint": choose_features(2, ("joint",), None),
-    "linear": choose_features(3, ("linear",), None),
-    "additive": choose_features(2, ("additive",), None),
-    "mixture": choose_features(5, None, None),
+    "grid": layouts(2)[0].features(2),
+    "one input": layouts(1)[0].features(1),
+    "joint": asked_layout(2, ("joint",), None).features(2),
+    "linear": asked_layout(3, ("linear",), None).features(3),
+    "additive": asked_layout(2, ("additive",), None).features(2),
+    "mixture": layouts(5)[0].features(5),
 }
 
 

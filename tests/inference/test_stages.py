@@ -171,7 +171,7 @@ HARD = {
 }
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 2.0, 100.0, float("inf")])
+@pytest.mark.parametrize("epsilon", [0.1, 2.0, float("inf")])
 @pytest.mark.parametrize("case", HARD.values(), ids=list(HARD))
 def test_hard_data_are_survived(case, epsilon):
     fitted_quietly(regressor(epsilon, stages=2), *case)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import typer
 
 from dpgp.cli.demo import demo
+from dpgp.cli.fit import fit
+from dpgp.cli.plan import plan
+from dpgp.cli.predict import predict
 from dpgp.cli.reproduce import reproduce
+from dpgp.cli.show import show
 
 app = typer.Typer(
     name="dpgp",
@@ -14,5 +18,9 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
     add_completion=True,
 )
+app.command()(plan)
+app.command()(fit)
+app.command()(predict)
+app.command()(show)
 app.command()(reproduce)
 app.command()(demo)

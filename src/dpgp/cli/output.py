@@ -28,15 +28,16 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        raise _stop(str(error), DATA_ERROR) from None
+        raise stop(str(error), DATA_ERROR) from None
     except OSError as error:
         reason = error.strerror or "it failed"
         where = f" '{error.filename}'" if error.filename else ""
         message = f"cannot write{where}: {reason}; choose another folder with --output."
-        raise _stop(message, USAGE_ERROR) from None
+        raise stop(message, USAGE_ERROR) from None
 
 
-def _stop(message: str, code: int) -> typer.Exit:
+def stop(message: str, code: int) -> typer.Exit:
+    """Print an error and return what ends the command with an exit code."""
     Console(stderr=True).print(f"[bold red]Error:[/] {escape(message)}", soft_wrap=True)
     return typer.Exit(code)
 

@@ -43,4 +43,7 @@ REGISTRY = {
     "hyperparameters": Entry(
         "dpgp.experiments.hyperparameters", "HM21 §5.3: hyperparameters by private selection", 100
     ),
+    "successor": Entry(
+        "dpgp.experiments.successor", "PrivateGPRegressor on all of these, and on real people", 20
+    ),
 }

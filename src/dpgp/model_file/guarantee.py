@@ -50,8 +50,8 @@ def about(certificate: Certificate) -> str:
         return f"{what}{certificate}".split("\n")[0]
     return (
         f"{what}Guarantee: for any two data sets that differ in {_PAIRS[certificate.neighbours]} "
-        f"({certificate.unit}), any outcome of the fit is at most exp({certificate.epsilon:g}) times as likely "
-        f"from one as from the other, plus {certificate.delta:g}."
+        f"({certificate.unit}), any outcome of the fit is at most exp({certificate.epsilon:g}) "
+        f"times as likely from one as from the other, plus {certificate.delta:g}."
     )
 
 

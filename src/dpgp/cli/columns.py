@@ -1,0 +1,61 @@
+"""Columns with public bounds, as they are written on the command line: NAME:LOW:HIGH."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dpgp.cli.failures import UsageError
+
+WHY_PUBLIC = "bounds are public knowledge and never read from the data"
+
+
+class Column(NamedTuple):
+    """A column and its public bounds."""
+
+    name: str
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.name}, from {self.low:g} to {self.high:g}"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The pair (low, high)."""
+        return self.low, self.high
+
+
+def read_columns(option: str, texts: Sequence[str]) -> list[Column]:
+    """Read the columns of ``--feature`` or ``--target``."""
+    return [_read_column(option, text) for text in texts]
+
+
+def check_distinct(columns: Sequence[Column]) -> None:
+    """Raise where a column is named twice, as a feature or a target."""
+    names = [column.name for column in columns]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise UsageError(f"column '{twice[0]}' is named twice; name it once, as input or target.")
+
+
+def _read_column(option: str, text: str) -> Column:
+    from dpgp.sources.tables import clean_name
+
+    # names may hold colons: the bounds are what follows the last two
+    name, *ends = text.rsplit(":", 2)
+    try:
+        low, high = (float(end) for end in ends)
+    except ValueError:
+        raise UsageError(
+            f"{option} '{text}' must end in public bounds, as in 'age:2:18'; {WHY_PUBLIC}."
+        ) from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise UsageError(
+            f"{option} '{text}' must have a lower bound below its upper bound, both finite; "
+            "write NAME:LOW:HIGH."
+        )
+    if not clean_name(name):
+        raise UsageError(f"{option} '{text}' names no column; write NAME:LOW:HIGH.")
+    return Column(clean_name(name), low, high)

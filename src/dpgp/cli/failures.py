@@ -1,0 +1,56 @@
+"""What can go wrong on the way from a file to a model, as one sentence and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dpgp.cli.output import DATA_ERROR, USAGE_ERROR, stop
+
+
+class UsageError(ValueError):
+    """A command that cannot be meant; the message names the remedy."""
+
+
+@contextmanager
+def failures_in_words() -> Iterator[None]:
+    """Turn bad options and bad files into one sentence and an exit code."""
+    from dpgp.model_file.values import ModelFileError
+    from dpgp.privacy.ledger import BudgetExceededError
+    from dpgp.sources.tables import TableError
+
+    try:
+        yield
+    except (TableError, ModelFileError) as error:
+        raise stop(str(error), DATA_ERROR) from None
+    except (ValueError, TypeError, BudgetExceededError) as error:
+        raise stop(str(error), USAGE_ERROR) from None
+    except BrokenPipeError:  # whoever reads our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        reason = (error.strerror or "it failed").lower()
+        where = f" '{error.filename}'" if error.filename else ""
+        raise stop(
+            f"cannot write{where}: {reason}; name another file with -o.", USAGE_ERROR
+        ) from None
+
+
+def check_output(output: Path, *inputs: str, force: bool) -> None:
+    """Raise, before anything is spent, unless ``output`` can be written and is no input."""
+    if any(name != "-" and _is_same(output, Path(name)) for name in inputs):
+        raise UsageError(f"'{output}' is read by this command; name another file with -o.")
+    if output.is_dir():
+        raise UsageError(f"'{output}' is a folder; name a file in it with -o.")
+    if output.exists() and not force:
+        raise UsageError(f"'{output}' exists; pass --force to replace it, or name another with -o.")
+    if not output.parent.is_dir():
+        raise UsageError(f"there is no folder '{output.parent}'; create it, or choose another.")
+    if not os.access(output.parent, os.W_OK):
+        raise UsageError(f"the folder '{output.parent}' cannot be written to; choose another.")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)

@@ -1,0 +1,166 @@
+"""``dpgp plan``: what a budget will buy, before any of it is spent and without any data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from dpgp.cli.failures import UsageError, failures_in_words
+from dpgp.cli.output import print_table
+from dpgp.cli.request import Request, read_request
+from dpgp.cli.show import print_json
+from dpgp.privacy.neighbours import Neighbours
+
+if TYPE_CHECKING:
+    from dpgp.planning import Curve, Plan
+
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+
+
+def plan(
+    rows: Annotated[
+        int, typer.Option(min=1, help="Number of rows, or a public guess.", show_default=False)
+    ],
+    target: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME:LOW:HIGH",
+            help="What to predict, with its public bounds.",
+            show_default=False,
+        ),
+    ],
+    feature: Annotated[
+        list[str],
+        typer.Option(
+            metavar="NAME:LOW:HIGH",
+            help="What to predict from, with its public bounds; repeat for several.",
+            show_default=False,
+        ),
+    ],
+    epsilon: Annotated[float, typer.Option(help="ε of the guarantee.")] = 1.0,
+    delta: Annotated[float, typer.Option(help="δ of the guarantee; far below 1/rows.")] = 1e-6,
+    neighbours: Annotated[
+        Neighbours, typer.Option(help="How data sets that must look alike may differ.")
+    ] = Neighbours.REPLACE,
+    error: Annotated[
+        float | None,
+        typer.Option(
+            help="Also find the smallest ε expected to reach this error, in units of the target.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> None:
+    """Forecast what a fit will know. Sees no data and spends nothing.
+
+    Example: dpgp plan --rows 5000 --target height_cm:70:190 --feature age:2:18 --epsilon 1
+    --delta 1e-6 --error 5
+    """
+    with failures_in_words(), Console(stderr=True).status("Planning …"):
+        request = read_request(feature, [target], epsilon, delta, neighbours)
+        planned = forecast(request, rows)
+        needed = None if error is None else planned.epsilon_for(error)
+        curve = planned.curve(epsilons=sorted({*EPSILONS, epsilon}))
+    if json:
+        print_json(plan_values(planned) | _curve_values(curve) | {"epsilon_for_error": needed})
+        return
+    console = Console()
+    print_plan(console, planned)
+    _print_why(console, planned)
+    _print_curve(console, curve)
+    if needed is not None:
+        console.print(f"An error of {error:g} is expected from ε = {needed:.2g} on.")
+
+
+def forecast(request: Request, rows: int) -> Plan:
+    """Plan the fit of a request; a UsageError where there is no forecast of such a fit."""
+    from dpgp.planning import plan
+
+    if len(request.targets) > 1 or request.max_rows_per_unit > 1:
+        raise UsageError(
+            "there is no forecast of several targets or of several rows a unit yet; ask for one "
+            "target and one row a unit."
+        )
+    return plan(
+        n=rows,
+        bounds={column.name: column.bounds for column in request.features},
+        target_bounds=request.targets[0].bounds,
+        epsilon=request.epsilon,
+        delta=request.delta,
+        neighbours=request.neighbours.value,
+    )
+
+
+def plan_values(planned: Plan) -> dict[str, Any]:
+    """Return a plan in plain values."""
+    expected, design = planned.forecast, planned.design
+    return {
+        "rows": planned.n,
+        "epsilon": planned.epsilon,
+        "delta": planned.delta,
+        "forecast": {
+            "rmse": expected.rmse,
+            "low": expected.low,
+            "high": expected.high,
+            "interval_width": expected.interval_width,
+            "relative": expected.relative,
+        },
+        "features": design.n_features,
+        "stages": [float(share) for share in design.stages],
+        "why": list(planned.why),
+    }
+
+
+def print_plan(console: Console, planned: Plan) -> None:
+    """Print the forecast."""
+    from dpgp.cli.consent import print_pairs
+
+    expected, design = planned.forecast, planned.design
+    title = f"What {planned.n:,} rows and ε = {planned.epsilon:g} will buy, forecast without data"
+    console.print(title, style="bold", highlight=False, soft_wrap=True)
+    pairs = [
+        ["expected error of the mean", f"{expected.rmse:.3g}, in units of the target"],
+        ["eight functions in ten", f"{expected.low:.3g} to {expected.high:.3g}"],
+        ["share of the target's range", f"{100 * expected.relative:.2g} %"],
+        ["width of a 95 % interval", f"{expected.interval_width:.3g}"],
+        ["features", f"{design.n_features} ({', '.join(design.features)})"],
+    ]
+    print_pairs(console, pairs)
+
+
+def _print_why(console: Console, planned: Plan) -> None:
+    console.print("Why", style="bold")
+    grid = RichTable.grid(padding=(0, 1))
+    for reason in planned.why:
+        grid.add_row("  [dim]–[/]", escape(reason))
+    console.print(grid)
+
+
+def _curve_values(curve: Curve) -> dict[str, Any]:
+    return {
+        "curve": {
+            "epsilon": curve.values.tolist(),
+            "rmse": curve.rmse.tolist(),
+            "low": curve.low.tolist(),
+            "high": curve.high.tolist(),
+            "without_privacy": curve.floor.tolist(),
+        }
+    }
+
+
+def _print_curve(console: Console, curve: Curve) -> None:
+    from dpgp.experiments.tables import Table
+
+    lines = [
+        [f"{epsilon:g}", f"{rmse:.3g}", f"{low:.3g} to {high:.3g}"]
+        for epsilon, rmse, low, high in zip(
+            curve.values, curve.rmse, curve.low, curve.high, strict=True
+        )
+    ]
+    headings = ("ε", "expected error", "eight functions in ten")
+    floor = f"Without privacy {curve.floor[0]:.3g} would remain."
+    print_table(console, Table("What another ε would buy", headings, lines, floor))

@@ -1,0 +1,164 @@
+"""``dpgp predict``: add mean, standard deviation and interval of every row to a table."""
+
+from __future__ import annotations
+
+import csv
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
+
+import typer
+from rich.console import Console
+
+from dpgp.cli.failures import UsageError, check_output, failures_in_words
+from dpgp.cli.output import print_files
+from dpgp.cli.show import load_model
+
+if TYPE_CHECKING:
+    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.sources.tables import Array, Table
+
+SUFFIXES = ("mean", "std", "lower", "upper")
+STANDARD_OUTPUT = "-"
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model that dpgp fit wrote.", show_default=False)],
+    data: Annotated[
+        str,
+        typer.Argument(help="CSV or Parquet file with the model's inputs; - reads standard input."),
+    ],
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="CSV file to write; - is standard output.")
+    ] = STANDARD_OUTPUT,
+    coverage: Annotated[
+        float, typer.Option(help="How often the interval shall hold a new observation.")
+    ] = 0.95,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What the new columns are called before _mean, _std, _lower and _upper; the "
+            "target's name by default. Once for each target.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option(help="Replace the output if it exists.")] = False,
+) -> None:
+    """Predict every row of a table: adds mean, std, and lower and upper end of an interval.
+
+    Spends no budget, however often it is called. Rows with missing inputs keep empty cells; inputs
+    outside the model's bounds are predicted as at the nearest bound.
+
+    Example: dpgp predict girls.json new.csv -o out.csv --coverage 0.9
+    """
+    from dpgp.sources.tables import read_table
+
+    with failures_in_words():
+        _check_coverage(coverage)
+        if output != STANDARD_OUTPUT:
+            check_output(Path(output), str(model), data, force=force)
+        fitted = load_model(model)
+        names = _target_names(fitted, name)
+        table = read_table(data)
+        X = _inputs(fitted, table)
+        header = [*table.names, *(f"{target}_{suffix}" for target in names for suffix in SUFFIXES)]
+        _check_header(header, len(table.names))
+        _say_what_is_special(fitted, X)
+        columns = _predictions(fitted, X, coverage)
+        with _writing(output) as file:
+            _write(file, header, table, columns)
+    if output != STANDARD_OUTPUT:
+        print_files(Console(stderr=True), [Path(output)])
+
+
+def _check_coverage(coverage: float) -> None:
+    if not 0.0 < coverage < 1.0:
+        raise UsageError(f"--coverage must lie between 0 and 1, got {coverage:g}; 0.95 is usual.")
+
+
+def _target_names(model: PrivateGPRegressor, given: Sequence[str] | None) -> Sequence[str]:
+    count = len(model.calibration_)
+    if given:
+        if len(given) != count:
+            raise UsageError(f"the model has {count} target(s); give --name {count} time(s).")
+        return given
+    if model.target_box_.names is not None:
+        return model.target_box_.names
+    return ["prediction"] if count == 1 else [f"prediction_{k + 1}" for k in range(count)]
+
+
+def _check_header(header: Sequence[str], before: int) -> None:
+    taken = [column for column in header[before:] if header.count(column) > 1]
+    if taken:
+        raise UsageError(
+            f"there would be two columns '{taken[0]}'; choose other names with --name."
+        )
+
+
+def _inputs(model: PrivateGPRegressor, table: Table) -> Array:
+    """Return the inputs in the model's order; a model without names takes columns as they come."""
+    import numpy as np
+
+    from dpgp.sources.tables import TableError
+
+    count = len(model.inputs_.box.low)
+    names = model.inputs_.box.names or table.names
+    if len(names) != count:
+        raise TableError(
+            f"the model does not know the names of its {count} input(s); pass a file with these "
+            "columns alone, in order."
+        )
+    return np.column_stack([table.numbers(name) for name in names])
+
+
+def _predictions(model: PrivateGPRegressor, X: Array, coverage: float) -> list[Array]:
+    """Return mean, std, lower and upper of every target in turn; NaN where inputs are missing."""
+    import numpy as np
+
+    complete = np.isfinite(X).all(axis=1)
+    columns = np.full((len(model.calibration_), len(SUFFIXES), len(X)), np.nan)
+    if complete.any():
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            parts: list[Any] = [
+                *model.predict(X[complete], return_std=True),
+                *model.predict_interval(X[complete], coverage),
+            ]
+        for position, part in enumerate(parts):
+            columns[:, position, complete] = part.T
+    return list(columns.reshape(-1, len(X)))
+
+
+def _say_what_is_special(model: PrivateGPRegressor, X: Array) -> None:
+    import numpy as np
+
+    box = model.inputs_.box
+    if not np.isfinite(X).all():
+        _say("Rows with missing inputs get no prediction: their new cells are empty.")
+    if np.any((box.low > X) | (box.high < X)):
+        _say("Inputs outside the model's bounds are predicted as at the nearest bound.")
+
+
+def _say(message: str) -> None:
+    Console(stderr=True).print(message, soft_wrap=True, highlight=False)
+
+
+@contextmanager
+def _writing(output: str) -> Iterator[TextIO]:
+    if output == STANDARD_OUTPUT:
+        yield sys.stdout
+        return
+    with Path(output).open("w", newline="", encoding="utf-8") as file:
+        yield file
+
+
+def _write(file: TextIO, header: Sequence[str], table: Table, columns: Sequence[Array]) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(header)
+    for row, numbers in zip(table.rows(), zip(*columns, strict=True), strict=True):
+        # NaN is the one number that differs from itself
+        cells = ["" if number != number else repr(float(number)) for number in numbers]
+        writer.writerow([*row, *cells])

@@ -1,0 +1,270 @@
+"""What will ε buy? The design of a fit and its expected error, before any budget is spent.
+
+Everything here follows from public numbers: rows, bounds, the budget, and a weak prior of what
+functions are like. No data is seen. docs/choosing-epsilon.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.design import Design, Layout, affordable, compare
+from dpgp.domain import Box
+from dpgp.forecast import Errors, Functions, plausible_functions
+from dpgp.options import read_families, read_inducing_points, read_kernels, read_stages
+from dpgp.privacy.arguments import as_count, as_finite_positive
+from dpgp.privacy.neighbours import Neighbours
+from dpgp.question import Answer, Forecast, PlannedDesign, Question, planned_design
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+
+DOCUMENT = "docs/choosing-epsilon.md"
+EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
+FUNCTIONS = 32
+"""How many plausible θ a forecast is summarised over."""
+
+SEARCHED = (0.01, 100.0)
+"""Range in which :meth:`Plan.epsilon_for` looks."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Forecast error along ε or n, and the error that would remain without any noise."""
+
+    along: str
+    values: Array
+    rmse: Array
+    low: Array
+    high: Array
+    floor: Array
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The design of a fit that has not been made, what it is expected to reach, and why."""
+
+    n: int
+    epsilon: float
+    delta: float
+    design: PlannedDesign
+    forecast: Forecast
+    why: tuple[str, ...]
+    question: Question
+
+    def curve(
+        self, *, epsilons: Sequence[float] | None = None, ns: Sequence[int] | None = None
+    ) -> Curve:
+        """Forecast the error for other ε, or for other numbers of rows."""
+        if (epsilons is None) == (ns is None):
+            raise ValueError("`curve` needs either `epsilons` or `ns`, and not both.")
+        if ns is not None:
+            values = [float(as_count("ns", n)) for n in ns]
+            return _curve(self.question, "n", values, [(n, self.epsilon) for n in values])
+        values = [as_finite_positive("epsilons", epsilon) for epsilon in epsilons or ()]
+        return _curve(self.question, "epsilon", values, [(self.n, value) for value in values])
+
+    def epsilon_for(self, error: float) -> float:
+        """Return the smallest ε that is expected to reach this error, in units of the target.
+
+        Raises a ValueError where no ε is expected to, with this number of rows.
+        """
+        error = as_finite_positive("error", error)
+        floor = self._expected(math.inf)
+        low, high = SEARCHED
+        if error <= floor or self._expected(high) > error:
+            raise ValueError(
+                f"an error of {error:g} is not expected with n = {self.n:,} rows, whatever "
+                f"epsilon: {floor:.3g} is left even without noise. Collect more rows, accept a "
+                f"larger error, or tighten the bounds; see {DOCUMENT}."
+            )
+        if self._expected(low) <= error:
+            return low
+        while high / low > 1.02:
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if self._expected(middle) <= error else (middle, high)
+        return high
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the forecast error against ε, with the error that remains without noise."""
+        from dpgp.report.plan_report import draw_curve
+
+        return draw_curve(self, ax)
+
+    def _expected(self, epsilon: float) -> float:
+        answer = self.question.answer(self.n, epsilon)
+        return Forecast.of(answer.errors, self.question.half_width).rmse
+
+    def __str__(self) -> str:
+        from dpgp.report.plan_report import plan_text
+
+        return plan_text(self)
+
+    def _repr_html_(self) -> str:
+        from dpgp.report.plan_report import plan_html
+
+        return plan_html(self)
+
+
+def plan(
+    *,
+    n: int,
+    bounds: Any,
+    target_bounds: Any,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    kernel: Any = None,
+    noise_std: float | None = None,
+    features: str | Sequence[str] | None = None,
+    inducing_points: Any = None,
+    stages: int | Sequence[float] | None = None,
+    neighbours: str = "replace",
+    warp: bool = True,
+    calibrate: bool = True,
+) -> Plan:
+    """Plan a fit of ``n`` rows without data: its design, expected error, and what ε would buy.
+
+    Arguments are those of :class:`dpgp.PrivateGPRegressor`; ``bounds`` holds one pair for each
+    input. ``noise_std`` is the noise of an observation in units of the target, if it is known.
+    """
+    box = _input_box(bounds)
+    target_box = Box.from_bounds(target_bounds, 1, argument="target_bounds")
+    columns, family = len(box.low), read_families(features)
+    chosen = None if kernel is None else read_kernels(kernel, columns)[0]
+    question = Question(
+        box=box,
+        target_box=target_box,
+        functions=_functions(chosen, columns, noise_std, float(target_box.half_width[0])),
+        kernel=chosen,
+        delta=delta,
+        neighbours=Neighbours.parse(neighbours),
+        stages=read_stages(stages),
+        family=family,
+        points=read_inducing_points(inducing_points, family, box),
+        warp=warp,
+        calibrate=calibrate,
+    )
+    rows = as_count("n", n)
+    answer = question.answer(rows, epsilon)
+    _check_rows(rows, answer.design)
+    _check_use(rows, epsilon, answer.errors)
+    forecast = Forecast.of(answer.errors, question.half_width)
+    design = planned_design(answer, box)
+    return Plan(rows, epsilon, delta, design, forecast, _why(question, answer), question)
+
+
+def _input_box(bounds: Any) -> Box:
+    """Read one pair for each input; a single pair is one input."""
+    if isinstance(bounds, Mapping):
+        return Box.from_bounds(bounds, len(bounds), list(bounds))
+    single = bounds is None or (len(bounds) == 2 and all(np.ndim(end) == 0 for end in bounds))
+    return Box.from_bounds(bounds, 1 if single else len(bounds))
+
+
+def _functions(kernel: Any, columns: int, noise_std: float | None, half_width: float) -> Functions:
+    kernel = read_kernels(kernel, columns)[0]
+    scaled = None if noise_std is None else as_finite_positive("noise_std", noise_std) / half_width
+    return plausible_functions(kernel, columns, scaled, FUNCTIONS)
+
+
+def _check_rows(n: int, design: Design) -> None:
+    d = design.features.dimension
+    if n < d:
+        raise ValueError(
+            f"`n` = {n} is below the number of features, {d}; ask for fewer with "
+            f"`inducing_points` or `features`, or collect more rows. See {DOCUMENT}."
+        )
+
+
+def _check_use(n: int, epsilon: float, errors: Errors) -> None:
+    if np.median(errors.rmse / errors.spread) >= 1.0:
+        raise ValueError(
+            f"with n = {n:,} and epsilon = {epsilon:g} no choice beats predicting the mean; raise "
+            f"`epsilon`, collect more rows or tighten the bounds. See {DOCUMENT}."
+        )
+
+
+def _curve(
+    question: Question, along: str, values: Sequence[float], points: Sequence[tuple[float, float]]
+) -> Curve:
+    if not values:
+        raise ValueError(f"`curve` needs at least one value of {along}.")
+    size = question.half_width
+    forecasts = [Forecast.of(question.answer(*point).errors, size) for point in points]
+    exact = {n: Forecast.of(question.answer(n, math.inf).errors, size).rmse for n, _ in points}
+    return Curve(
+        along,
+        np.array(values),
+        np.array([forecast.rmse for forecast in forecasts]),
+        np.array([forecast.low for forecast in forecasts]),
+        np.array([forecast.high for forecast in forecasts]),
+        np.array([exact[n] for n, _ in points]),
+    )
+
+
+def _why(question: Question, answer: Answer) -> tuple[str, ...]:
+    """Give one line for each choice."""
+    lines = [
+        _why_features(question, answer),
+        _why_stages(question, answer),
+        f"target weight s = {answer.design.target_weight:g}: below 1 it takes noise from the "
+        "Gram matrix of the features and gives it to the sums with the target",
+        f"clipping at {answer.design.kappa:.2f} residual sds: the least of sampling error, privacy "
+        "noise and the bias of skewed noise",
+        _why_warp(answer.shares.warp),
+        f"guard of the mean against skewed noise: {answer.shares.guard:.0%} of the budget",
+        _why_calibration(answer.shares.calibration),
+    ]
+    return tuple(lines)
+
+
+def _why_features(question: Question, answer: Answer) -> str:
+    layout, setting = answer.design.layout, answer.setting
+    if layout is None or question.family is not None or question.points is not None:
+        return "features: as asked for"
+    options = affordable(setting)
+    errors = compare(
+        setting, answer.shares.stages, answer.design.kappa, question.functions, options
+    )
+    others = [
+        f"{_name(option)} {question.half_width * float(np.median(error.rmse)):.3g}"
+        for option, error in zip(options, errors, strict=True)
+    ]
+    return f"features {_name(layout)}, from the forecasts " + ", ".join(others)
+
+
+def _name(layout: Layout) -> str:
+    if layout.families == ("grid",):
+        return f"{layout.points} points an axis (length {layout.length:g})"
+    return " + ".join(layout.families) + f" (s = {layout.target_weight:g})"
+
+
+def _why_stages(question: Question, answer: Answer) -> str:
+    stages = answer.shares.stages
+    if len(stages) == 1:
+        return "stages: one"
+    errors = question.errors(answer.setting, (math.fsum(stages),), answer.design)
+    single = question.half_width * float(np.median(errors.rmse))
+    reached = question.half_width * float(np.median(answer.errors.rmse))
+    split = " : ".join(f"{share / stages[0]:g}" for share in stages)
+    return f"{len(stages)} stages, {split}: forecast {reached:.3g}, with a single one {single:.3g}"
+
+
+def _why_warp(share: float) -> str:
+    if share == 0.0:
+        return "no warping: the histograms of the inputs would be mostly noise, or were declined"
+    return f"warping of the inputs by private histograms: {share:.1%} of the budget"
+
+
+def _why_calibration(share: float) -> str:
+    if share == 0.0:
+        return "no calibration of intervals: declined"
+    return f"calibration of intervals: {share:.1%} of the budget, a bin known to 1 % of the rows"

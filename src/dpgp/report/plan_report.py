@@ -1,0 +1,83 @@
+"""A plan in words, as a table and as a curve. Public numbers only."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+
+from dpgp.report.style import BLUE, INK, STYLE, VERMILION, panels
+
+if TYPE_CHECKING:
+    from dpgp.planning import Curve, Plan
+
+
+def plan_rows(plan: Plan) -> list[tuple[str, str]]:
+    """Return what the forecast says, name by name."""
+    forecast, design = plan.forecast, plan.design
+    return [
+        ("rows", f"{plan.n:,}"),
+        ("guarantee", f"epsilon = {plan.epsilon:g}, delta = {plan.delta:g}"),
+        ("expected error of the mean", f"{forecast.rmse:.3g}"),
+        ("eight functions in ten", f"{forecast.low:.3g} to {forecast.high:.3g}"),
+        ("share of the target's range", f"{forecast.relative:.2%}"),
+        ("width of a 95 % interval", f"{forecast.interval_width:.3g}"),
+        ("features", f"{design.n_features} ({', '.join(design.features)})"),
+        ("stages", ", ".join(f"{share:.1%}" for share in design.stages)),
+    ]
+
+
+def plan_text(plan: Plan) -> str:
+    """Return the plan as plain text."""
+    rows = plan_rows(plan)
+    width = max(len(name) for name, _ in rows)
+    lines = [f"{name.ljust(width)}  {value}" for name, value in rows]
+    return "\n".join(["Plan, made without data", *lines, "Why", *(f"- {w}" for w in plan.why)])
+
+
+def plan_html(plan: Plan) -> str:
+    """Return the plan as an HTML table and a list."""
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(value)}</td></tr>"
+        for name, value in plan_rows(plan)
+    )
+    items = "".join(f"<li>{escape(reason)}</li>" for reason in plan.why)
+    return f"<b>Plan, made without data</b><table>{cells}</table><ul>{items}</ul>"
+
+
+def draw_curve(plan: Plan, ax: Axes | None = None) -> Axes:
+    """Draw forecast error against ε on logarithmic axes, and what remains without noise."""
+    from dpgp.planning import EPSILONS
+
+    curve = plan.curve(epsilons=sorted({*EPSILONS, plan.epsilon}))
+    with mpl.rc_context(STYLE):
+        axes = panels(1, 1, (6.4, 4.0))[1][0][0] if ax is None else ax
+        _draw(axes, curve, plan)
+    return axes
+
+
+def _draw(axes: Axes, curve: Curve, plan: Plan) -> None:
+    epsilons = curve.values
+    axes.fill_between(epsilons, curve.low, curve.high, color=BLUE, alpha=0.15, lw=0)
+    axes.plot(epsilons, curve.rmse, color=BLUE, label="expected error (band: eight in ten)")
+    axes.plot(epsilons, curve.floor, color=INK, ls="--", lw=1.2, label="without privacy")
+    axes.plot(plan.epsilon, plan.forecast.rmse, "o", color=VERMILION, label="this plan", zorder=3)
+    axes.set(xscale="log", yscale="log", xlabel="ε", ylabel="error of the mean, units of target")
+    ticks = [value for value in (0.1, 0.3, 1.0, 3.0, 10.0) if epsilons[0] <= value <= epsilons[-1]]
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.xaxis.minorticks_off()
+    levels = _levels(float(curve.low.min()), float(curve.high.max()))
+    axes.set_yticks(levels, [f"{level:g}" for level in levels])
+    axes.yaxis.minorticks_off()
+    axes.set_title(f"What ε buys with {plan.n:,} rows")
+    axes.legend()
+
+
+def _levels(low: float, high: float) -> list[float]:
+    """1, 2, 5, 10, … within a range."""
+    decades = np.arange(np.floor(np.log10(low)) - 1, np.ceil(np.log10(high)) + 1)
+    levels = np.outer(10.0**decades, [1.0, 2.0, 5.0]).ravel()
+    return [float(level) for level in levels if low * 0.8 <= level <= high * 1.25]

@@ -1,0 +1,230 @@
+"""From a file to a model and its predictions: what is written, asked, refused and never said."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import dpgp
+from dpgp.cli import app, consent
+
+HEIGHT, AGE = "Größe, cm", "age: years"
+TARGET, FEATURE = f"{HEIGHT}:70:190", f"{AGE}:2:18"
+BUDGET = ("--epsilon", 1, "--delta", 1e-6)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table with awkward names, and a model of it."""
+    folder = tmp_path_factory.mktemp("study")
+    generator = np.random.default_rng(0)
+    with (folder / "growth.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", AGE, HEIGHT, "weight [kg]", "note"])
+        for row in range(300):
+            age = generator.uniform(2, 18)
+            height = 80 + 5 * age + generator.normal(0, 5)
+            writer.writerow([row // 2, f"{age:.3f}", f"{height:.2f}", f"{3 * age:.1f}", "secret"])
+    result = invoke(*fit(folder, "model.json"), "--yes")
+    assert result.exit_code == 0, result.output
+    return folder
+
+
+def fit(folder, output, *, target=TARGET, feature=FEATURE, data="growth.csv", budget=BUDGET):
+    options = ["--target", target, "--feature", feature, *budget, "-o", folder / output]
+    return ["fit", folder / data, *options]
+
+
+def invoke(*arguments, **options):
+    environment = {"COLUMNS": "120"}
+    return CliRunner().invoke(app, [str(a) for a in arguments], env=environment, **options)
+
+
+def refused(result, code, *parts):
+    """Check for one sentence, the exit code, and no more."""
+    assert result.exit_code == code, result.output
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert "secret" not in result.output
+    for part in parts:
+        assert part in result.stderr
+
+
+def test_model_knows_its_columns_and_is_private(folder):
+    model = dpgp.load(folder / "model.json")
+    assert model.certificate_.is_private
+    assert (model.certificate_.epsilon, model.certificate_.delta) == (1.0, 1e-6)
+    assert model.feature_names_in_.tolist() == [AGE]
+    assert model.target_box_.names == (HEIGHT,)
+    assert (model.target_box_.low[0], model.target_box_.high[0]) == (70.0, 190.0)
+
+
+def test_predict_adds_what_python_predicts(folder, tmp_path):
+    (tmp_path / "new.csv").write_text(f"who,{AGE}\na,5\nb,\nc,12.5\nd,40\n", encoding="utf-8")
+    out = tmp_path / "out.csv"
+    result = invoke(
+        "predict", folder / "model.json", tmp_path / "new.csv", "-o", out, "--coverage", 0.8
+    )
+    assert result.exit_code == 0, result.output
+    assert "missing inputs" in result.stderr
+    assert "outside" in result.stderr
+    with out.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["who"] for row in rows] == ["a", "b", "c", "d"]
+    assert rows[1][f"{HEIGHT}_mean"] == rows[1][f"{HEIGHT}_upper"] == ""
+    model = dpgp.load(folder / "model.json")
+    del model.feature_names_in_
+    X = np.array([[5.0], [12.5], [40.0]])
+    expected = [*model.predict(X, return_std=True), *model.predict_interval(X, 0.8)]
+    for suffix, values in zip(("mean", "std", "lower", "upper"), expected, strict=True):
+        found = [float(rows[k][f"{HEIGHT}_{suffix}"]) for k in (0, 2, 3)]
+        np.testing.assert_allclose(found, values, rtol=1e-12)
+
+
+def test_predict_pipes(folder):
+    new = f"{AGE}\n5\n".encode()
+    result = invoke("predict", folder / "model.json", "-", "-o", "-", "--name", "h", input=new)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[0] == f"{AGE},h_mean,h_std,h_lower,h_upper"
+    assert len(result.stdout.splitlines()) == 2
+
+
+def test_predict_refuses_what_cannot_be_meant(folder, tmp_path):
+    model, data = folder / "model.json", folder / "growth.csv"
+    refused(invoke("predict", model, data, "-o", data, "--force"), 2, "is read by this command")
+    refused(invoke("predict", model, data, "-o", model), 2, "is read by this command")
+    refused(invoke("predict", model, data, "--coverage", 95), 2, "--coverage")
+    refused(invoke("predict", model, data, "--name", "a", "--name", "b"), 2, "--name 1 time")
+    refused(invoke("predict", model, tmp_path / "none.csv"), 4, "no such file")
+    (tmp_path / "other.csv").write_text("years\n5\n")
+    refused(invoke("predict", model, tmp_path / "other.csv"), 4, f"'{AGE}'", "'years'")
+    (tmp_path / "twice.csv").write_text(f"{AGE},x_std\n5,1\n")
+    refused(invoke("predict", model, tmp_path / "twice.csv", "--name", "x"), 2, "'x_std'")
+
+
+def test_show_prints_guarantee_columns_and_releases(folder):
+    result = invoke("show", folder / "model.json")
+    assert result.exit_code == 0, result.output
+    for part in ("(1, 1e-06)-differential privacy", HEIGHT, AGE, "stage 1", "replace one row"):
+        assert part in result.stdout
+
+
+def test_show_json_is_json(folder):
+    about = json.loads(invoke("show", folder / "model.json", "--json").stdout)
+    assert about["guarantee"]["is_private"] is True
+    assert about["inputs"] == [{"name": AGE, "low": 2.0, "high": 18.0}]
+    assert about["targets"][0]["noise_std"]["median"] > 0
+
+
+def test_show_says_that_a_simulation_is_not_private(folder, tmp_path):
+    X = np.linspace(0, 1, 100)[:, None]
+    model = dpgp.PrivateGPRegressor(bounds=(0, 1), target_bounds=(0, 1), random_state=1)
+    model.fit(X, X[:, 0]).save(tmp_path / "simulated.json")
+    assert "NOT PRIVATE" in invoke("show", tmp_path / "simulated.json").stdout
+    (tmp_path / "new.csv").write_text("x\n0.5\n")
+    result = invoke("predict", tmp_path / "simulated.json", tmp_path / "new.csv")
+    assert result.stdout.startswith("x,prediction_mean,prediction_std,")
+    (tmp_path / "more.csv").write_text("x,y\n0.5,1\n")
+    refused(invoke("predict", tmp_path / "simulated.json", tmp_path / "more.csv"), 4, "names")
+
+
+def test_show_refuses_what_is_no_model(folder, tmp_path):
+    refused(invoke("show", folder / "growth.csv"), 4, "is no model")
+    refused(invoke("show", tmp_path / "none.json"), 4, "no such file")
+
+
+def test_fit_without_terminal_and_yes_spends_nothing(folder):
+    refused(invoke(*fit(folder, "new.json")), 2, "nothing was spent", "--yes")
+    assert not (folder / "new.json").exists()
+
+
+@pytest.mark.parametrize(("answer", "code"), [("n\n", 1), ("y\n", 0)])
+def test_fit_shows_the_plan_and_asks(folder, tmp_path, monkeypatch, answer, code):
+    monkeypatch.setattr(consent, "_is_interactive", lambda: True)
+    output = tmp_path / "asked.json"
+    result = invoke(*fit(folder, output), input=answer)
+    assert result.exit_code == code, result.output
+    assert "expected error of the mean" in result.stderr
+    assert "Spend this budget?" in result.stderr
+    assert output.exists() == (code == 0)
+    assert ("Nothing was spent" in result.stderr) == (code == 1)
+
+
+def test_dry_run_spends_nothing(folder, monkeypatch):
+    def spend(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(dpgp.PrivateGPRegressor, "fit", spend)
+    result = invoke(*fit(folder, "dry.json"), "--dry-run", "--json")
+    assert result.exit_code == 0, result.output
+    forecast = json.loads(result.stdout)
+    assert forecast["rows"] == 300
+    assert forecast["forecast"]["rmse"] > 0
+    assert not (folder / "dry.json").exists()
+    private = invoke(*fit(folder, "dry.json"), "--dry-run", "--neighbours", "add-remove")
+    refused(private, 2, "private", "--rows")
+
+
+def test_several_targets_units_and_missing_cells(folder, tmp_path):
+    text = (folder / "growth.csv").read_text(encoding="utf-8")
+    (tmp_path / "holes.csv").write_text(text + "200,,,9,\n", encoding="utf-8")
+    several = [*fit(folder, tmp_path / "two.json", data=tmp_path / "holes.csv"), "--yes"]
+    several += ["--target", "weight [kg]:0:60", "--unit", "id", "--max-rows-per-unit", 2]
+    refused(invoke(*several), 4, "missing cells", "--missing ignore")
+    result = invoke(*several, "--missing", "ignore", "--json")
+    assert result.exit_code == 0, result.output
+    about = json.loads(result.stdout)
+    assert [target["name"] for target in about["targets"]] == [HEIGHT, "weight [kg]"]
+    assert about["guarantee"]["rows_per_unit"] == 2
+    predicted = invoke("predict", tmp_path / "two.json", folder / "growth.csv")
+    assert "weight [kg]_upper" in predicted.stdout.splitlines()[0]
+
+
+def test_the_number_of_rows_is_not_said_where_it_is_private(folder, tmp_path):
+    options = ("--neighbours", "add-remove", "--yes")
+    result = invoke(*fit(folder, tmp_path / "add.json"), *options)
+    assert result.exit_code == 0, result.output
+    assert "300" not in result.output
+    assert "add or remove" in result.output.lower()
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "parts"),
+    [
+        ({"target": f"{HEIGHT}:190:70"}, 2, ("lower bound",)),
+        ({"target": f"{HEIGHT}:70:inf"}, 2, ("finite",)),
+        ({"target": HEIGHT}, 2, ("public bounds", "'age:2:18'")),
+        ({"feature": ":2:18"}, 2, ("names no column",)),
+        ({"feature": TARGET}, 2, ("named twice",)),
+        ({"budget": ("--epsilon", -1, "--delta", 1e-6)}, 2, ("`--epsilon` must be positive",)),
+        ({"budget": ("--epsilon", "inf", "--delta", 1e-6)}, 2, ("must be finite",)),
+        ({"budget": ("--epsilon", 1, "--delta", 2)}, 2, ("--delta",)),
+        ({"output": "model.json"}, 2, ("exists", "--force")),
+        ({"output": "none/model.json"}, 2, ("there is no folder",)),
+        ({"data": "none.csv"}, 4, ("no such file",)),
+        ({"target": "height:70:190"}, 4, ("no column 'height'", f"'{HEIGHT}'")),
+        ({"target": "note:70:190"}, 4, ("column 'note'", "not numbers")),
+    ],
+)
+def test_fit_refuses_with_one_sentence(folder, changes, code, parts):
+    arguments = {"output": "refused.json", **changes}
+    refused(invoke(*fit(folder, arguments.pop("output"), **arguments), "--yes"), code, *parts)
+    assert not (folder / "refused.json").exists()
+
+
+def test_rows_per_unit_need_units(folder):
+    refused(invoke(*fit(folder, "x.json"), "--yes", "--max-rows-per-unit", 2), 2, "--unit")
+
+
+def test_data_is_never_replaced_by_the_model(folder):
+    refused(invoke(*fit(folder, "growth.csv"), "--yes", "--force"), 2, "is read by this command")
+
+
+def test_plan_forecasts_without_data():
+    options = ["--target", "h:70:190", "--feature", "age:2:18", "--rows", 3000]
+    result = invoke("plan", *options, "--error", 10)
+    assert result.exit_code == 0, result.output
+    assert "An error of 10 is expected from" in result.stdout
+    refused(invoke("plan", *options, "--epsilon", 1e-5), 2, "no choice beats")

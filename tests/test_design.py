@@ -1,0 +1,99 @@
+import math
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF
+
+from dpgp.design import (
+    FAMILIES,
+    Layout,
+    affordable,
+    choose,
+    choose_design,
+    choose_kappa,
+    choose_shares,
+    layouts,
+)
+from dpgp.forecast import Errors, Setting
+from dpgp.privacy.ledger import mu_of_guarantee
+
+
+def setting(n, columns, epsilon=1.0):
+    return Setting(n, columns, mu_of_guarantee(epsilon, 1e-6))
+
+
+def design(n, columns, epsilon=1.0, **options):
+    public = setting(n, columns, epsilon)
+    return choose_design(public, choose_shares(n, columns, public.mu).stages, **options)
+
+
+@pytest.mark.parametrize("n", [None, 100, 3000])
+def test_shares_add_up_to_the_budget(n):
+    shares = choose_shares(n, 2, 0.3)
+    total = shares.count + shares.warp + shares.calibration + shares.guard + sum(shares.stages)
+    assert total == pytest.approx(1.0)
+    assert (shares.count > 0) == (n is None)
+
+
+def test_a_private_number_of_rows_moves_no_share():
+    assert choose_shares(None, 2, 0.3) == choose_shares(None, 2, 0.3)
+    assert choose_shares(None, 2, 0.3).stages != choose_shares(50, 2, 0.3).stages
+
+
+def test_little_signal_means_few_features():
+    assert design(300, 1, 0.3).features.dimension < 20
+    assert design(1500, 1, 3.0).features.dimension == 20
+    assert design(20_000, 1, 10.0).features.dimension > 20
+    assert design(300, 2, 0.3).features.dimension < design(3000, 2, 1.0).features.dimension
+
+
+def test_many_inputs_weigh_the_target_less():
+    assert design(1000, 6).target_weight < 1.0
+
+
+def test_wishes_are_kept():
+    assert design(1000, 2, inducing_points=6).features.dimension == 36
+    assert design(1000, 2, family=("linear",)).features.dimension == 3
+    assert design(1000, 5, family=("joint",), inducing_points=17).features.dimension == 17
+    assert design(1000, 5, family=("grid",)).features.dimension == 32
+    points = np.zeros((1, 2))
+    assert np.array_equal(design(1000, 2, inducing_points=points).features.anchors, points)
+
+
+def test_every_family_can_be_built():
+    for name in FAMILIES:
+        assert Layout((name,), 2, 1.0).features(2).dimension > 0
+
+
+def test_the_kernel_matters():
+    wiggly = design(3000, 1, 1.0, kernel=RBF(0.07, "fixed"))
+    smooth = design(300, 1, 0.3, kernel=RBF(1.0, "fixed"))
+    assert wiggly.features.dimension > smooth.features.dimension
+
+
+def test_the_first_layout_yields_only_to_a_clear_gain():
+    options = layouts(2)
+    one = np.ones(3)
+
+    def of(*sizes):
+        return [Errors(size * one, one, one) for size in sizes]
+
+    assert choose(options, of(1.0, 0.97, 2.0), 2) == options[0]
+    assert choose(options, of(1.0, 0.7, 0.8), 2) == options[1]
+    assert choose(layouts(1), of(1.0, 0.9, 2.0, 2.0), 1) == layouts(1)[0]  # more features
+    assert choose(layouts(1), of(1.0, 0.7, 2.0, 2.0), 1) == layouts(1)[1]
+
+
+def test_no_more_features_than_rows():
+    assert all(layout.features(2).dimension <= 30 for layout in affordable(setting(30, 2)))
+    assert len(affordable(setting(2, 2))) == 1
+
+
+def test_no_noise_keeps_the_rule_of_thumb():
+    assert choose_design(Setting(100, 1, math.inf), (1.0,)).layout == layouts(1)[0]
+
+
+def test_clipping_is_harder_where_noise_matters_more():
+    kappas = [choose_kappa(n, 0.3, 10.0) for n in (300, 3000, 300_000)]
+    assert kappas == sorted(kappas)
+    assert kappas[0] < kappas[-1]

@@ -1,0 +1,137 @@
+import math
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+
+from dpgp.design import choose_shares, layouts
+from dpgp.forecast import (
+    Functions,
+    Prospect,
+    Setting,
+    _even_points,
+    _moved,
+    expected_stages,
+    forecast_errors,
+    plausible_functions,
+    prospect_of,
+)
+from dpgp.inference.priors import default_kernel
+from dpgp.privacy.ledger import mu_of_guarantee
+from dpgp.privacy.neighbours import Neighbours
+
+
+@pytest.fixture(scope="module")
+def functions():
+    return plausible_functions(default_kernel(1), 1)
+
+
+def errors(functions, n=2000, epsilon=1.0, stages=(0.1, 0.3, 0.6), **options):
+    setting = Setting(n, 1, mu_of_guarantee(epsilon, 1e-6), **options)
+    prospect = prospect_of(setting, layouts(1)[0].features(1), functions)
+    return forecast_errors(setting, prospect, stages, kappa=2.0)
+
+
+def test_without_noise_it_is_the_posterior_of_linear_regression(functions):
+    prospect = Prospect(layouts(1)[0].features(1), functions)
+    forecast = forecast_errors(Setting(500, 1, math.inf), prospect, (1.0,), math.inf).rmse
+    for t in range(len(forecast)):
+        variance = functions.noise_variances[t] + prospect.missing[t]
+        C, B = prospect.C[t], 500 * prospect.M
+        # (C⁻¹ + B/σ²)⁻¹ = C^{1/2}(I + C^{1/2}BC^{1/2}/σ²)⁻¹C^{1/2}
+        eigenvalues, Q = np.linalg.eigh(C)
+        root = Q * np.sqrt(np.maximum(eigenvalues, 0))
+        V = root @ np.linalg.inv(np.eye(len(C)) + root.T @ B @ root / variance) @ root.T
+        expected = np.sqrt(np.sum(prospect.M * V) + prospect.missing[t])
+        assert forecast[t] == pytest.approx(expected, rel=1e-3)
+
+
+def test_one_stage_adds_the_noise_of_the_release():
+    kernel = ConstantKernel(0.09, "fixed") * RBF(0.5, "fixed")
+    one = Functions(kernel, np.array([[math.log(0.1)]]), 1)
+    setting = Setting(1000, 1, 0.5)
+    prospect = Prospect(layouts(1)[2].features(1), one)
+    (stage,) = expected_stages(setting, prospect, (1.0,), 1.0)
+    assert stage.sigma_a == pytest.approx(2 / 0.5)  # replace, s = 1: 2/μ
+    C, B = prospect.C[0], 1000 * prospect.M
+    Q = stage.gram.error_covariance(C) + stage.sigma_a**2 * np.eye(len(B))
+    S = B @ C @ B + (0.01 + prospect.missing[0]) * B + Q
+    V = C - C @ B @ np.linalg.solve(S, B @ C)
+    expected = math.sqrt(np.sum(prospect.M * V) + prospect.missing[0])
+    assert forecast_errors(setting, prospect, (1.0,), 2.0).rmse[0] == pytest.approx(expected, 1e-6)
+
+
+def test_moved_stages_share_what_was_unknown_before_the_later_one():
+    rng = np.random.default_rng(0)
+    before = [rng.standard_normal((3, 3)) for _ in range(3)]
+    omega = np.array([0.2, 0.3, 0.5])
+    naive = sum(omega[k] * omega[m] * before[max(k, m)] for k in range(3) for m in range(3))
+    assert np.allclose(_moved(omega, before), naive)
+
+
+def test_more_rows_and_more_budget_never_hurt(functions):
+    by_epsilon = [errors(functions, epsilon=e).rmse for e in (0.1, 0.3, 1.0, 3.0, 10.0)]
+    by_rows = [errors(functions, n=n).rmse for n in (300, 1000, 3000, 10_000)]
+    assert np.all(np.diff(by_epsilon, axis=0) <= 1e-9)
+    assert np.all(np.diff(by_rows, axis=0) <= 1e-9)
+
+
+def test_stages_pay(functions):
+    assert np.all(errors(functions).rmse <= errors(functions, stages=(1.0,)).rmse * 1.02)
+
+
+def test_heavier_sensitivities_cost(functions):
+    base = errors(functions).rmse
+    assert np.all(errors(functions, rows_per_unit=3).rmse > base)
+    assert np.all(errors(functions, targets=3).rmse > base)
+    assert np.all(errors(functions, neighbours=Neighbours.ADD_REMOVE).rmse < base)
+
+
+def test_spread_is_the_error_of_predicting_the_mean():
+    rng = np.random.default_rng(0)
+    kernel = ConstantKernel(0.2, "fixed") * RBF(0.7, "fixed") + ConstantKernel(0.3, "fixed")
+    one = Functions(kernel, np.array([[-2.0]]), 1)
+    X = np.linspace(-1, 1, 150)[:, None]
+    draws = np.linalg.cholesky(kernel(X) + 1e-9 * np.eye(150)) @ rng.standard_normal((150, 4000))
+    assert one.spread[0] == pytest.approx(np.mean(draws.var(axis=0)), rel=0.1)
+
+
+def test_missing_is_what_no_weights_can_express():
+    kernel = RBF(0.3, "fixed")
+    one = Functions(kernel, np.array([[-2.0]]), 1)
+    prospect = Prospect(layouts(1)[3].features(1), one)
+    f = np.linalg.cholesky(one.K[0] + 1e-9 * np.eye(300)) @ np.random.default_rng(
+        0
+    ).standard_normal((300, 3000))
+    fitted = prospect.phi.T @ np.linalg.lstsq(prospect.phi.T, f, rcond=None)[0]
+    assert prospect.missing[0] == pytest.approx(np.mean((f - fitted) ** 2), rel=0.1)
+
+
+def test_plausible_functions_respect_their_bounds():
+    chosen = plausible_functions(default_kernel(2), 2, count=12)
+    assert len(chosen.thetas) == 12
+    assert np.all(np.exp(chosen.thetas[:, -1]) < 0.6)
+    assert np.all(np.sqrt(chosen.mean_squares) < 1.5)
+
+
+def test_a_known_noise_is_kept():
+    chosen = plausible_functions(default_kernel(1), 1, noise_std=0.05)
+    assert np.allclose(np.exp(chosen.thetas[:, -1]), 0.05)
+
+
+@pytest.mark.parametrize("dimension", [1, 4, 13])
+def test_even_points_fill_every_margin(dimension):
+    points = np.sort(_even_points(64, dimension), axis=0)
+    even = (np.arange(64)[:, None] + 0.5) / 64
+    assert np.max(np.abs(points - even)) < 0.12
+
+
+def test_many_inputs_take_the_isotropic_error():
+    chosen = plausible_functions(default_kernel(5), 5)
+    setting = Setting(3000, 5, 0.24)
+    prospect = prospect_of(setting, layouts(5)[0].features(5), chosen)
+    shares = choose_shares(3000, 5, 0.24).stages
+    forecast = forecast_errors(setting, prospect, shares, 1.2)
+    assert prospect.atoms is None
+    assert np.all(np.isfinite(forecast.rmse))
+    assert np.median(forecast.rmse / forecast.spread) < 1.0

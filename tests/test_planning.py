@@ -1,0 +1,156 @@
+import math
+import time
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import dpgp
+from dpgp.design import choose_design, choose_shares
+from dpgp.forecast import Setting
+from dpgp.planning import Plan
+from dpgp.privacy.ledger import mu_of_guarantee
+
+GIRLS = {"bounds": {"age": (2, 18), "weight": (5, 120)}, "target_bounds": (70, 190)}
+
+
+@pytest.fixture(scope="module")
+def girls():
+    return dpgp.plan(n=5000, **GIRLS)
+
+
+def test_it_is_the_function(girls):
+    assert callable(dpgp.plan)
+    assert isinstance(girls, dpgp.Plan)
+    assert dpgp.Plan is Plan
+
+
+def test_the_forecast_is_in_units_of_the_target(girls):
+    scaled = dpgp.plan(n=5000, bounds=[(-1, 1)] * 2, target_bounds=(-1, 1)).forecast
+    assert girls.forecast.rmse == pytest.approx(60 * scaled.rmse)
+    assert girls.forecast.interval_width == pytest.approx(60 * scaled.interval_width)
+    assert girls.forecast.relative == pytest.approx(girls.forecast.rmse / 120)
+    assert girls.forecast.low < girls.forecast.rmse < girls.forecast.high
+    assert girls.forecast.interval_width > 2 * girls.forecast.rmse
+
+
+def test_the_design_is_the_one_a_fit_takes(girls):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0, 1, (400, 1))
+    gp = dpgp.PrivateGPRegressor(0.5, bounds=(0, 1), target_bounds=(-1, 1), random_state=0)
+    gp.fit(X, rng.uniform(-1, 1, 400))
+    planned = dpgp.plan(n=400, bounds=(0, 1), target_bounds=(-1, 1), epsilon=0.5).design
+    (stages,) = gp.release_
+    assert len(stages[0].B) == planned.n_features
+    assert len(stages) == len(planned.stages)
+
+
+def test_the_design_says_everything(girls):
+    design = girls.design
+    assert design.inducing_points.min(axis=0) == pytest.approx([2, 5])
+    assert design.inducing_points.max(axis=0) == pytest.approx([18, 120])
+    assert design.warp
+    spent = design.warp_share + design.guard_share + design.calibration_share + sum(design.stages)
+    assert spent == pytest.approx(1.0)
+    mixture = dpgp.plan(n=20_000, bounds=[(0, 1)] * 5, target_bounds=(0, 1), epsilon=3.0).design
+    assert sum(mixture.feature_shares) == pytest.approx(1.0)
+    assert len(mixture.length_scales) == len(mixture.features)
+    assert mixture.target_weight <= 1.0
+
+
+def test_one_line_for_each_choice(girls):
+    assert len(girls.why) == 7
+    assert all("\n" not in reason for reason in girls.why)
+    given = dpgp.plan(n=5000, features="linear", warp=False, calibrate=False, stages=1, **GIRLS)
+    assert given.why[0] == "features: as asked for"
+    assert "declined" in given.why[4]
+
+
+def test_curves(girls):
+    along = girls.curve(epsilons=[0.3, 1.0, 10.0])
+    assert np.all(np.diff(along.rmse) < 0)
+    assert np.all(along.floor < along.rmse)
+    assert along.rmse[1] == pytest.approx(girls.forecast.rmse)
+    rows = girls.curve(ns=[1000, 5000, 50_000])
+    assert np.all(np.diff(rows.rmse) < 0)
+    assert np.all(np.diff(rows.floor) < 0)
+    assert rows.rmse[1] == pytest.approx(girls.forecast.rmse)
+
+
+def test_the_smallest_epsilon_reaches_the_error_and_no_smaller_one_does(girls):
+    epsilon = girls.epsilon_for(error=2.0)
+    just_reached, missed = girls.curve(epsilons=[epsilon, epsilon / 1.05]).rmse
+    assert just_reached <= 2.0 < missed
+
+
+def test_not_with_this_n(girls):
+    with pytest.raises(ValueError, match=r"n = 5,000 rows.*Collect more rows"):
+        girls.epsilon_for(error=0.01)
+
+
+def test_less_is_known_of_a_rougher_function_or_noisier_data():
+    quiet, noisy = (dpgp.plan(n=5000, noise_std=s, **GIRLS).forecast.rmse for s in (1.0, 15.0))
+    assert quiet < noisy
+
+
+def test_text_html_and_figure(girls):
+    text = str(girls)
+    assert f"{girls.forecast.rmse:.3g}" in text
+    assert all(reason in text for reason in girls.why)
+    html = girls._repr_html_()
+    assert html.count("<tr>") == html.count("</tr>") == 8
+    axes = girls.plot()
+    labels = [line.get_label() for line in axes.lines]
+    assert "without privacy" in labels
+    given = Figure().subplots()
+    assert girls.plot(ax=given) is given
+
+
+BAD = {
+    "no bounds": ({"bounds": None}, "`bounds` must be given"),
+    "no target bounds": ({"target_bounds": None}, "`target_bounds` must be given"),
+    "hopeless": (
+        {"n": 200, "epsilon": 0.1},
+        r"n = 200 and epsilon = 0.1 no choice beats predicting",
+    ),
+    "few rows": ({"n": 10}, "below the number of features, 16; ask for fewer"),
+    "n not whole": ({"n": 10.5}, "`n` must be a whole number"),
+    "n negative": ({"n": -3}, "`n` must be positive"),
+    "epsilon": ({"epsilon": 0.0}, "`epsilon` must be positive"),
+    "noise": ({"noise_std": 0.0}, "`noise_std` must be positive"),
+    "kernel": ({"kernel": "rbf"}, "must be a scikit-learn kernel"),
+    "features": ({"features": "cubic"}, "`features` must be among"),
+}
+
+
+@pytest.mark.parametrize("case", BAD, ids=list(BAD))
+def test_bad_input_names_the_remedy(case):
+    options, text = BAD[case]
+    with pytest.raises((ValueError, TypeError), match=text):
+        dpgp.plan(**({"n": 5000} | GIRLS | options))
+
+
+def test_bad_curves(girls):
+    for options in ({}, {"epsilons": [1.0], "ns": [100]}):
+        with pytest.raises(ValueError, match="either `epsilons` or `ns`"):
+            girls.curve(**options)
+    with pytest.raises(ValueError, match="must be positive"):
+        girls.curve(epsilons=[-1.0])
+    with pytest.raises(ValueError, match="`error` must be positive"):
+        girls.epsilon_for(error=-1.0)
+
+
+def test_ten_inputs_take_seconds():
+    start = time.process_time()
+    dpgp.plan(n=20_000, bounds=[(0, 1)] * 10, target_bounds=(0, 1), epsilon=3.0)
+    assert time.process_time() - start < 5.0
+
+
+def test_designs_are_planned_once():
+    mu = mu_of_guarantee(1.0, 1e-6)
+    public, stages = Setting(4321, 2, mu), choose_shares(4321, 2, mu).stages
+    choose_design(public, stages)
+    start = time.process_time()
+    choose_design(public, stages)
+    assert time.process_time() - start < 0.1
+    assert math.isfinite(mu)
