@@ -13,7 +13,7 @@ help:
 	@echo "make test       install what the tests need, check the code, run the tests"
 	@echo "make test-slow  long statistical tests, and agreement with GPflow and GPyTorch"
 	@echo "make lint       ruff, mypy and import-linter alone"
-	@echo "make bench      ratio of a pass over the rows to the machine's own limit"
+	@echo "make bench      a pass over the rows against the machine's own limit, a fit against scikit-learn's"
 	@echo "make docs       check that every link of the documentation leads somewhere"
 
 $(BIN)/python:
@@ -57,6 +57,7 @@ docs: $(VENV)/test.stamp
 
 bench: $(VENV)/test.stamp
 	@$(BIN)/python benchmarks/hot_path.py
+	@$(BIN)/python benchmarks/fit_time.py
 
 clean:
 	@rm -rf $(VENV) .venv-gpflow .venv-gpytorch demo results

@@ -5,13 +5,13 @@ from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
 from dpgp.fitting import Wall, private_inputs
 from dpgp.inference.warp import Warp
-from dpgp.privacy.exact_sums import single_threaded_blas
 from dpgp.privacy.ledger import BudgetExceededError, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.regressor import PrivateGPRegressor
 from dpgp.release import BLOCK_ROWS
 from dpgp.sources.arrays import Rows
+from dpgp.threads import single_threaded_blas
 
 
 def fitted(columns, **options):

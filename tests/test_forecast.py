@@ -2,6 +2,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from dpgp.design import choose_shares, layouts
@@ -9,6 +10,7 @@ from dpgp.forecast import (
     Functions,
     Prospect,
     Setting,
+    _chance_within_bounds,
     _even_points,
     _moved,
     expected_stages,
@@ -59,6 +61,40 @@ def test_one_stage_adds_the_noise_of_the_release():
     V = C - C @ B @ np.linalg.solve(S, B @ C)
     expected = math.sqrt(np.sum(prospect.M * V) + prospect.missing[0])
     assert forecast_errors(setting, prospect, (1.0,), 2.0).rmse[0] == pytest.approx(expected, 1e-6)
+
+
+def test_two_stages_by_hand():
+    kernel = ConstantKernel(0.09, "fixed") * RBF(0.5, "fixed")
+    one = Functions(kernel, np.array([[math.log(0.1)]]), 1)
+    setting, shares, kappa = Setting(1000, 1, 0.5), (0.3, 0.7), 1.5
+    prospect = Prospect(layouts(1)[2].features(1), one)
+    first, second = expected_stages(setting, prospect, shares, 1.0)
+    C, B, M = prospect.C[0], 1000 * prospect.M, prospect.M
+    variance, eye = 0.01 + prospect.missing[0], np.eye(len(M))
+
+    def left(gram, W, noise, distortion):
+        Q = gram.error_covariance(W) + noise * eye
+        return C - C @ B @ np.linalg.solve(B @ C @ B + (variance + distortion) * B + Q, B @ C)
+
+    V1 = left(first.gram, C, first.sigma_a**2, 0.0)
+    tau = math.sqrt(variance + np.sum(M * V1))
+    assert kappa * tau < 1.0
+    g = math.erf(kappa / math.sqrt(2))
+    m2 = np.mean(
+        np.clip(tau * norm.ppf((np.arange(1e5) + 0.5) / 1e5), -kappa * tau, kappa * tau) ** 2
+    )
+    noises = np.array([first.sigma_a, second.sigma_a * kappa * tau / g])
+    t1, t2 = (np.trace(second.gram.error_covariance(V)) / len(M) for V in (C, V1))
+    weights = np.linspace(0, 1, 2001)
+    total = weights**2 * (noises[0] ** 2 + t1) + (1 - weights) ** 2 * (noises[1] ** 2 + t2)
+    a = weights[np.argmin(total + 2 * weights * (1 - weights) * t2)]
+    W = a**2 * C + (1 - a**2) * V1
+    distortion = (1 - a) ** 2 * (m2 / g**2 - tau**2)
+    V2 = left(second.gram, W, a**2 * noises[0] ** 2 + (1 - a) ** 2 * noises[1] ** 2, distortion)
+    expected = math.sqrt(np.sum(M * V2) + prospect.missing[0])
+    assert forecast_errors(setting, prospect, shares, kappa).rmse[0] == pytest.approx(
+        expected, 1e-3
+    )
 
 
 def test_moved_stages_share_what_was_unknown_before_the_later_one():
@@ -112,6 +148,17 @@ def test_plausible_functions_respect_their_bounds():
     assert len(chosen.thetas) == 12
     assert np.all(np.exp(chosen.thetas[:, -1]) < 0.6)
     assert np.all(np.sqrt(chosen.mean_squares) < 1.5)
+
+
+def test_functions_that_leave_the_bounds_are_implausible():
+    kernel = ConstantKernel(1.0)
+    sizes = np.log([[0.1**2, 0.05], [3.0**2, 0.05], [0.1**2, 2.0]])
+    chances = _chance_within_bounds(Functions(kernel, sizes, 1))
+    assert chances[0] > 0.99
+    assert chances[1] < 0.5
+    assert chances[2] < 0.01
+    default = plausible_functions(default_kernel(1), 1, count=32)
+    assert np.mean(_chance_within_bounds(default)) > 0.5
 
 
 def test_a_known_noise_is_kept():

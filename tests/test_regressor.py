@@ -55,6 +55,15 @@ def test_intervals_for_the_function_hold_it(fitted):
     assert np.mean(np.abs(mean - truth(GRID[:, 0])) < 2 * std) > 0.8
 
 
+def test_intervals_for_the_function_hold_it_too(fitted):
+    lower, upper = fitted.predict_interval(GRID, 0.95, latent=True)
+    f = truth(GRID[:, 0])
+    assert np.mean((f >= lower) & (f <= upper)) > 0.8
+    assert np.allclose((lower + upper) / 2, fitted.predict(GRID))
+    with pytest.raises(ValueError, match="strictly between 0 and 1"):
+        fitted.predict_interval(GRID, 1.0, latent=True)
+
+
 def test_intervals_for_observations_hold_them(fitted):
     X, y = data(2000, seed=1)
     for coverage in (0.5, 0.9, 0.95):

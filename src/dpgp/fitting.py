@@ -39,6 +39,7 @@ from dpgp.release import (
     release_histograms,
 )
 from dpgp.sources.arrays import Rows
+from dpgp.threads import single_threaded_blas
 
 Array = NDArray[np.float64]
 
@@ -128,6 +129,7 @@ class Wall:
         )
 
 
+@single_threaded_blas()
 def fit_rows(
     wall: Wall,
     box: Box,

@@ -177,16 +177,22 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         mean, second = (_join(column) for column in zip(*parts, strict=True))
         return (mean, second) if return_std or return_cov else mean
 
-    def predict_interval(self, X: Any, coverage: float = 0.95) -> tuple[Array, Array]:
+    def predict_interval(
+        self, X: Any, coverage: float = 0.95, latent: bool = False
+    ) -> tuple[Array, Array]:
         """Return lower and upper ends of intervals that hold new observations that often.
 
         Calibrated on average over the training rows (docs/method.md, "Intervals"), not for each x.
+        With ``latent=True`` they are the posterior's own intervals for the function.
         """
         U = self._unit_inputs(X)
         lower, upper = [], []
         for k, calibration in enumerate(self.calibration_):
-            mean, std = self._predict_one(k, U, False, False)
-            half_width = calibration.factor(coverage) * std
+            if latent:
+                mean, half_width = self._half_width_of_function(k, U, coverage)
+            else:
+                mean, std = self._predict_one(k, U, False, False)
+                half_width = calibration.factor(coverage) * std
             lower.append(mean - half_width)
             upper.append(mean + half_width)
         return _join(lower), _join(upper)
@@ -234,6 +240,15 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         noise = 0.0 if latent else posterior.moments.noise**2
         covariance = posterior.covariance(U) + noise * np.eye(len(U))
         return centre + scale * mean, scale**2 * covariance
+
+    def _half_width_of_function(
+        self, target: int, U: Array, coverage: float
+    ) -> tuple[Array, Array]:
+        if not 0.0 < coverage < 1.0:
+            raise ValueError(f"`coverage` must lie strictly between 0 and 1, got {coverage}.")
+        scale = self.target_box_.half_width[target]
+        mean, half_width = self._posterior_of(target).half_width(U, coverage)
+        return self.target_box_.centre[target] + scale * mean, scale * half_width
 
     def _unit_inputs(self, X: Any) -> Array:
         check_is_fitted(self)

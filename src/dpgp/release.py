@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from dpgp.features.maps import FeatureMap
 from dpgp.privacy.calibration import gaussian_sigma
-from dpgp.privacy.exact_sums import Integers, single_threaded_blas, sum_blocks
+from dpgp.privacy.exact_sums import Integers, sum_blocks
 from dpgp.privacy.fixed_point import UNIT, round_columns, round_targets, shrinkage
 from dpgp.privacy.ledger import GaussianLedger
 from dpgp.privacy.mechanism import GramNoise, publish, publish_gram
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity, histogram_sensitivity
 from dpgp.sources.arrays import Rows
+from dpgp.threads import single_threaded_blas
 
 Array = NDArray[np.float64]
 

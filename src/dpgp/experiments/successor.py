@@ -84,7 +84,7 @@ def _calibration_rows(scores: Scores) -> list[list[str]]:
     groups: dict[tuple[str, ...], list[Sequence[Score]]] = {}
     for setting, values in scores.items():
         _, *names = _names(setting)
-        groups.setdefault(("§5.2, range over σ", *names), []).append(values)
+        groups.setdefault(("§5.2, all σ", *names), []).append(values)
     rows = sorted(groups.items(), key=lambda item: item[0][1], reverse=True)
     return [[*key, "", *(_range(group, name) for name in COVERAGES), ""] for key, group in rows]
 

@@ -10,16 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from functools import cache, reduce
+from functools import reduce
 from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from dpgp.privacy.fixed_point import FRACTION_BITS
+from dpgp.threads import single_threaded_blas
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.object_]
@@ -94,18 +93,6 @@ def sum_blocks(
             return sum_share(0).total()
         with ThreadPoolExecutor(threads) as pool:
             return reduce(ExactGram.merge, pool.map(sum_share, range(threads))).total()
-
-
-def single_threaded_blas() -> AbstractContextManager[Any]:
-    """Keep BLAS to one thread: a product must not depend on how many there are."""
-    limit: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
-    return limit
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """The BLAS libraries of this process; looking for them takes milliseconds."""
-    return ThreadpoolController()
 
 
 class _Shared(Iterator[Any]):
