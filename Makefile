@@ -40,7 +40,7 @@ lint: $(VENV)/test.stamp
 	@$(BIN)/lint-imports > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
 
 test: lint
-	@$(BIN)/pytest -m "not slow and not external" -n auto
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not external" -n auto
 
 # GPflow and GPyTorch contradict each other and us: each has an environment of its own
 .venv-%/.stamp: tests/agreement/requirements-%.txt
@@ -50,7 +50,7 @@ test: lint
 	@touch $@
 
 test-slow: $(VENV)/test.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
-	@DPGP_REQUIRE_EXTERNAL=1 $(BIN)/pytest -m "slow or external" -n auto
+	@OPENBLAS_NUM_THREADS=1 DPGP_REQUIRE_EXTERNAL=1 $(BIN)/pytest -m "slow or external" -n auto
 
 docs: $(VENV)/test.stamp
 	@$(BIN)/python docs/check_links.py

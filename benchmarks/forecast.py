@@ -8,6 +8,7 @@ import argparse
 import time
 import warnings
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from rich.console import Console
@@ -16,36 +17,20 @@ from rich.table import Table
 import dpgp
 from dpgp import design
 from dpgp.design import Layout, layouts
-from dpgp.forecast import Functions
 from dpgp.inference.priors import default_kernel, hyper_prior
+from dpgp.plausible import Functions
 from dpgp.privacy.noise import SeededNoiseWarning
 
 DELTA = 1e-6
 CELLS = [
-    (1, 300, 0.3),
-    (1, 1000, 1.0),
-    (1, 10_000, 3.0),
-    (1, 30_000, 10.0),
-    (2, 300, 1.0),
-    (2, 3000, 0.3),
-    (2, 3000, 1.0),
-    (2, 30_000, 3.0),
-    (3, 1000, 1.0),
-    (3, 10_000, 3.0),
-    (4, 3000, 1.0),
-    (5, 1000, 0.3),
-    (5, 3000, 1.0),
-    (5, 10_000, 3.0),
-    (5, 30_000, 10.0),
-]
+    (1, 300, 0.3), (1, 1000, 1.0), (1, 10_000, 3.0), (1, 30_000, 10.0),
+    (2, 300, 1.0), (2, 3000, 0.3), (2, 3000, 1.0), (2, 30_000, 3.0),
+    (3, 1000, 1.0), (3, 10_000, 3.0), (4, 3000, 1.0),
+    (5, 1000, 0.3), (5, 3000, 1.0), (5, 10_000, 3.0), (5, 30_000, 10.0),
+]  # fmt: skip
 CONTESTS = [
-    (1, 300, 0.3),
-    (1, 3000, 1.0),
-    (2, 500, 0.5),
-    (2, 5000, 1.0),
-    (5, 1000, 1.0),
-    (5, 10_000, 3.0),
-]
+    (1, 300, 0.3), (1, 3000, 1.0), (2, 500, 0.5), (2, 5000, 1.0), (5, 1000, 1.0), (5, 10_000, 3.0),
+]  # fmt: skip
 FINER = {2: Layout(("grid",), 9, 0.28)}  # more than a fit may take by default
 SEED = 1000
 
@@ -117,6 +102,7 @@ def prior_case(columns, n, epsilon, seed):
     return given, planned, realised_error(fit(X, y, epsilon, seed), U, f)
 
 
+@cache
 def question_of(columns, n):
     bounds = [(-1.0, 1.0)] * columns
     return dpgp.plan(

@@ -6,19 +6,14 @@ from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from dpgp.design import choose_shares, layouts
-from dpgp.forecast import (
+from dpgp.forecast import Prospect, Setting, _moved, expected_stages, forecast_errors, prospect_of
+from dpgp.inference.priors import default_kernel
+from dpgp.plausible import (
     Functions,
-    Prospect,
-    Setting,
     _chance_within_bounds,
     _even_points,
-    _moved,
-    expected_stages,
-    forecast_errors,
     plausible_functions,
-    prospect_of,
 )
-from dpgp.inference.priors import default_kernel
 from dpgp.privacy.ledger import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
 

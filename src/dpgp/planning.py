@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from dpgp.design import Design, Layout, affordable, compare
 from dpgp.domain import Box
-from dpgp.forecast import Errors, Functions, plausible_functions
+from dpgp.forecast import Errors
 from dpgp.options import read_families, read_inducing_points, read_kernels, read_stages
+from dpgp.plausible import Functions, plausible_functions
 from dpgp.privacy.arguments import as_count, as_finite_positive
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.question import Answer, Forecast, PlannedDesign, Question, planned_design
+from dpgp.threads import single_threaded_blas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,6 +62,7 @@ class Plan:
     why: tuple[str, ...]
     question: Question
 
+    @single_threaded_blas()
     def curve(
         self, *, epsilons: Sequence[float] | None = None, ns: Sequence[int] | None = None
     ) -> Curve:
@@ -72,6 +75,7 @@ class Plan:
         values = [as_finite_positive("epsilons", epsilon) for epsilon in epsilons or ()]
         return _curve(self.question, "epsilon", values, [(self.n, value) for value in values])
 
+    @single_threaded_blas()
     def epsilon_for(self, error: float) -> float:
         """Return the smallest ε that is expected to reach this error, in units of the target.
 
@@ -114,6 +118,7 @@ class Plan:
         return plan_html(self)
 
 
+@single_threaded_blas()
 def plan(
     *,
     n: int,

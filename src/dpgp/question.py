@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from dpgp.design import ADDITIVE_LENGTH, Design, Shares, choose_design, choose_shares, joint_length
 from dpgp.domain import Box
-from dpgp.forecast import Errors, Functions, Setting, forecast_errors, prospect_of
+from dpgp.forecast import Errors, Setting, forecast_errors, prospect_of
+from dpgp.plausible import Functions
 from dpgp.privacy.ledger import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
 

@@ -1,0 +1,97 @@
+"""Functions that are plausible before data is seen: the weak prior, within the public bounds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from dpgp.features.placement import low_discrepancy_points
+from dpgp.inference.batch_kernels import batch_gram
+from dpgp.inference.marginal import WeightedPoints
+from dpgp.inference.posterior import thin
+from dpgp.inference.priors import hyper_prior
+
+Array = NDArray[np.float64]
+
+CUBE_POINTS = 300
+CANDIDATES = 256
+
+
+@dataclass(frozen=True)
+class Functions:
+    """Plausible functions: GP(0, k_θ) for every θ, at points that fill the cube."""
+
+    kernel: Any
+    thetas: Array
+    columns: int
+
+    @cached_property
+    def points(self) -> Array:
+        """Low-discrepancy points of the cube."""
+        return low_discrepancy_points([-1.0] * self.columns, [1.0] * self.columns, CUBE_POINTS)
+
+    @cached_property
+    def K(self) -> Array:
+        """K_θ at the points, for every θ."""
+        shape = (len(self.thetas), CUBE_POINTS, CUBE_POINTS)
+        gram = batch_gram(self.kernel, self.thetas[:, :-1], self.points, self.points)
+        return np.broadcast_to(gram, shape)
+
+    @cached_property
+    def noise_variances(self) -> Array:
+        """σ² for every θ."""
+        return np.asarray(np.exp(2 * self.thetas[:, -1]))
+
+    @cached_property
+    def mean_squares(self) -> Array:
+        """E[f(x)²] over the cube, for every θ."""
+        return np.asarray(np.diagonal(self.K, axis1=1, axis2=2).mean(axis=1))
+
+    @cached_property
+    def spread(self) -> Array:
+        """E[variance of f over the cube] for every θ: the squared error of predicting the mean."""
+        return np.asarray(np.maximum(self.mean_squares - self.K.mean(axis=(1, 2)), 0.0))
+
+
+def plausible_functions(
+    kernel: Any, columns: int, noise_std: float | None = None, count: int = 8
+) -> Functions:
+    """Return equally plausible θ of the weak prior, under which data would respect their bounds.
+
+    Candidates are weighted by how often draws of data stay within [−1, 1], and thinned.
+    """
+    prior = hyper_prior(kernel, columns)
+    thetas = prior.mean + prior.sd * ndtri(_even_points(CANDIDATES, len(prior.mean)))
+    if noise_std is not None:
+        thetas[:, -1] = math.log(noise_std)
+    weights = _chance_within_bounds(Functions(kernel, thetas, columns))
+    index = thin(WeightedPoints(thetas, weights / weights.sum(), 0.0), count)
+    return Functions(kernel, thetas[index], columns)
+
+
+def _even_points(count: int, dimension: int) -> Array:
+    """Additive recurrence with the powers of 1/φ, φ^{D+1} = φ + 1: even in any dimension."""
+    root = 1.5
+    for _ in range(60):
+        root = (1 + root) ** (1 / (dimension + 1))
+    steps = root ** -np.arange(1.0, dimension + 1)
+    return np.asarray((0.5 + np.outer(np.arange(1, count + 1), steps)) % 1.0)
+
+
+def _chance_within_bounds(functions: Functions, draws: int = 32, points: int = 50) -> Array:
+    """Share of draws, for every θ, of which at most one value in fifty leaves [−1, 1]."""
+    kernels, U = functions.thetas[:, :-1], functions.points[:points]
+    gram = batch_gram(functions.kernel, kernels, U, U)
+    eigenvalues, Q = np.linalg.eigh(np.broadcast_to(gram, (len(kernels), points, points)))
+    roots = np.sqrt(np.maximum(eigenvalues, 0.0))[:, :, None]
+    rng = np.random.default_rng(0)
+    f = Q @ (roots * rng.standard_normal((points, draws)))
+    y = f + np.sqrt(functions.noise_variances)[:, None, None] * rng.standard_normal(f.shape[1:])
+    outside = np.mean(np.abs(y) > 1.0, axis=1)
+    return np.asarray(np.mean(outside <= 0.02, axis=1) + 1e-3)
