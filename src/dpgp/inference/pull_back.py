@@ -1,18 +1,17 @@
-r"""Pull a noisy second-moment matrix back to what rows in the public box could have produced.
+r"""Solvers that pull a noisy Gram matrix back to what rows in the public box could have produced.
 
-The weights of the atoms double as a private density of the inputs. Everything here is
-post-processing of a release.
+Quadratic problems over weights :math:`p \ge 0, \sum p = n` of atoms of the box, and projections on
+positive semi-definite matrices. Everything here is post-processing of a release.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve
 
 Array = NDArray[np.float64]
 
@@ -20,24 +19,6 @@ ACCELERATED_STEPS = 100
 ACTIVE_SET_STEPS = 400
 ACTIVE_SET_FLOPS = 4e9
 ROUNDS = 20
-EVIDENCE_STEPS = 4
-LARGEST_STRENGTH = 300.0
-
-
-@dataclass(frozen=True)
-class PulledBack:
-    r"""A feasible :math:`B = \sum_g p_g \phi_g\phi_g^\top`, its weights, and the error left in it.
-
-    `sigma_b` is the standard deviation that takes the place of the release's :math:`\sigma_b` from
-    here on: the root mean square error per free entry, :math:`\sigma_b\sqrt{2\gamma/d(d+1)}` plus
-    what the atoms are too coarse to fit.
-    `strength` is the :math:`\nu` that was used.
-    """
-
-    weights: Array
-    B: Array
-    sigma_b: float
-    strength: float
 
 
 @dataclass(frozen=True)
@@ -60,67 +41,6 @@ class SimplexQuadratic:
         r"""Frank–Wolfe gap :math:`g^\top p - n\min g`, an upper bound of :math:`q(p) - \min q`."""
         g = self.gradient(p)
         return float(g @ p - self.n * g.min())
-
-
-def pull_back(
-    B_hat: Array, atoms: Array, n: float, sigma_b: float, strength: float | None = None
-) -> PulledBack:
-    r"""Most plausible :math:`B(p) = \sum_g p_g\phi_g\phi_g^\top` with :math:`p \ge 0, \sum p = n`.
-
-    Minimises :math:`\tfrac12\|B(p) - \hat B\|_F^2 + \tfrac12\sigma_b^2\nu\,\chi^2(p)` with
-    :math:`\chi^2(p) = G\sum_g (p_g/n - 1/G)^2`, the divergence of the inputs' density from uniform:
-    the noise has density :math:`\propto \exp(-\|E\|_F^2/2\sigma_b^2)`, so this is the posterior
-    mode under the prior :math:`\exp(-\nu\chi^2/2)`. `strength` is :math:`\nu`; 0 gives the nearest
-    feasible matrix, `None` the :math:`\nu` of largest evidence.
-    docs/method.md; MacKay (1992), sec. 4.
-    """
-    B_hat, atoms = _checked(B_hat, atoms, n, sigma_b, strength)
-    # ⟨φ_gφ_gᵀ, φ_hφ_hᵀ⟩_F = (φ_gᵀφ_h)²
-    Q = (atoms @ atoms.T) ** 2
-    c = np.einsum("gi,gi->g", atoms @ B_hat, atoms)
-    floor, d, G = 0.5 * float(np.sum(B_hat**2)), len(B_hat), len(atoms)
-    nu, p = 1.0 if strength is None else strength, np.full(G, n / G)
-    for _ in range(EVIDENCE_STEPS if strength is None and sigma_b > 0 else 1):
-        ridge = nu * sigma_b**2 * G / n**2
-        p = minimise(_ridged(Q, c, n, ridge), floor, start=p)
-        gamma, used = determined(Q, p, ridge), nu
-        # ν = γ/χ²: the fixed point of the evidence
-        nu = min(gamma / max(G * float(np.sum((p / n - 1 / G) ** 2)), 1e-12), LARGEST_STRENGTH)
-    B = (atoms.T * p) @ atoms
-    entries = d * (d + 1) / 2
-    left = math.sqrt(sigma_b**2 * gamma / entries + _misfit(B - B_hat, sigma_b))
-    return PulledBack(weights=p, B=B, sigma_b=left, strength=used)
-
-
-def determined(Q: Array, p: Array, ridge: float) -> float:
-    r"""How many directions of the density the release has measured.
-
-    :math:`\gamma = \mathrm{tr}\,Q_F(Q_F + \rho I)^{-1} - 1` on the support :math:`F` of :math:`p`;
-    one is lost to :math:`\sum p = n`. Then :math:`E\|B - B_{true}\|_F^2 \approx \sigma_b^2\gamma`.
-    MacKay (1992), sec. 4.
-    """
-    F = np.flatnonzero(p > 0)
-    level = ridge + 1e-11 * float(np.trace(Q))
-    L = np.linalg.cholesky(Q[np.ix_(F, F)] + level * np.eye(len(F)))
-    inverse = solve_triangular(L, np.eye(len(F)), lower=True)
-    return max(len(F) - level * float(np.sum(inverse**2)) - 1.0, 0.5)
-
-
-def _misfit(residual: Array, sigma_b: float) -> float:
-    r"""Squared error per free entry that noise cannot explain: the atoms are too coarse by it.
-
-    :math:`\|R\|_F^2 \sim \sigma_b^2\chi^2_m`, :math:`m = d(d+1)/2`; what exceeds three standard
-    deviations above its mean.
-    """
-    m = len(residual) * (len(residual) + 1) / 2
-    return max(float(np.sum(residual**2)) / m - sigma_b**2 * (1 + 3 * math.sqrt(2 / m)), 0.0)
-
-
-def _ridged(Q: Array, c: Array, n: float, ridge: float) -> SimplexQuadratic:
-    r"""The objective :math:`\tfrac12p^\top(Q + \rho I)p - (c + \rho n/G)^\top p`."""
-    H = Q.copy()
-    H[np.diag_indices(len(c))] += ridge
-    return SimplexQuadratic(H, c + ridge * n / len(c), n)
 
 
 def positive_part(B_hat: Array) -> Array:
@@ -234,21 +154,3 @@ def _largest_eigenvalue(H: Array) -> float:
         x /= x.max()
     # Collatz–Wielandt: max_i (Hx)_i / x_i bounds the Perron root for any x > 0
     return float(np.max((H @ x) / x))
-
-
-def _checked(
-    B_hat: Array, atoms: Array, n: float, sigma_b: float, strength: float | None
-) -> tuple[Array, Array]:
-    """Symmetric float matrix and atoms that fit it."""
-    B_hat, atoms = np.asarray(B_hat, float), np.asarray(atoms, float)
-    if B_hat.ndim != 2 or B_hat.shape[0] != B_hat.shape[1]:
-        raise ValueError(f"`B_hat` must be square, got shape {B_hat.shape}.")
-    if atoms.ndim != 2 or atoms.shape[1] != B_hat.shape[0] or not len(atoms):
-        raise ValueError(f"`atoms` must have shape (G, {len(B_hat)}), got {atoms.shape}.")
-    if not n > 0:
-        raise ValueError(f"`n` must be positive, got {n}.")
-    if not (sigma_b >= 0 and (strength is None or strength >= 0)):
-        raise ValueError(
-            f"`sigma_b` and `strength` must not be negative, got {sigma_b} and {strength}."
-        )
-    return (B_hat + B_hat.T) / 2, atoms
