@@ -28,7 +28,7 @@ from dpgp.threads import single_threaded_blas
 
 Array = NDArray[np.float64]
 
-BLOCK_ROWS = 2048
+BLOCK_ROWS = 4096
 
 
 @dataclass(frozen=True)
