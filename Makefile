@@ -40,7 +40,7 @@ lint: $(VENV)/test.stamp
 	@$(BIN)/lint-imports > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
 
 test: lint
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not external" -n auto
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not external and not baselines and not browser" -n auto
 
 # GPflow and GPyTorch contradict each other and us: each has an environment of its own
 .venv-%/.stamp: tests/agreement/requirements-%.txt
@@ -49,8 +49,12 @@ test: lint
 	@.venv-$*/bin/pip install -qq -r $<
 	@touch $@
 
-test-slow: $(VENV)/test.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
-	@OPENBLAS_NUM_THREADS=1 DPGP_REQUIRE_EXTERNAL=1 $(BIN)/pytest -m "slow or external" -n auto
+$(VENV)/slow.stamp: $(VENV)/test.stamp
+	@$(PIP) '.[baselines]' 'playwright>=1.50'
+	@touch $@
+
+test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
+	@OPENBLAS_NUM_THREADS=1 DPGP_REQUIRE_EXTERNAL=1 $(BIN)/pytest -m "slow or external or baselines or browser" -n auto
 
 docs: $(VENV)/test.stamp
 	@$(BIN)/python docs/check_links.py
