@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import gpytorch  # type: ignore[import-not-found]
-import torch  # type: ignore[import-not-found]
+import torch
 from gpytorch.variational import (  # type: ignore[import-not-found]
     CholeskyVariationalDistribution,
     UnwhitenedVariationalStrategy,
