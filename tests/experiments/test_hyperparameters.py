@@ -4,6 +4,7 @@ import pytest
 
 from dpgp.experiments import REGISTRY
 from dpgp.experiments import hyperparameters as experiment
+from dpgp.experiments.outcome import Request
 
 # RMSE of Algorithm 2 measured before with other code, by ε
 EARLIER = {1.0: 0.325, 3.0: 0.170, 10.0: 0.097, 30.0: 0.060}
@@ -11,7 +12,7 @@ EARLIER = {1.0: 0.325, 3.0: 0.170, 10.0: 0.097, 30.0: 0.060}
 
 @pytest.fixture(scope="module")
 def outcome():
-    return REGISTRY["hyperparameters"].load()(2, 0, iter)
+    return REGISTRY["hyperparameters"].load()(Request(2, 0, iter))
 
 
 def test_every_candidate_has_a_probability(outcome):
@@ -44,7 +45,7 @@ def test_same_seed_same_choices():
 
 @pytest.mark.slow
 def test_it_agrees_with_earlier_measurements_and_renyi_gains():
-    records = REGISTRY["hyperparameters"].load()(40, 7, iter).records
+    records = REGISTRY["hyperparameters"].load()(Request(40, 7, iter)).records
     found = {(r["accounting"], r["epsilon"]): (r["rmse"], r["rmse_se"]) for r in records}
     for epsilon, earlier in EARLIER.items():
         rmse, error = found["liu-talwar", epsilon]

@@ -1,28 +1,28 @@
 """Our estimator on the paper's tasks and others: repeatable, complete, and better where claimed."""
 
 import math
+from pathlib import Path
 
-import numpy as np
 import pytest
 
-from dpgp.experiments import REGISTRY, DataError
+from dpgp.experiments import REGISTRY
 from dpgp.experiments import successor_calibration as calibration
 from dpgp.experiments import successor_candidates as candidates
 from dpgp.experiments import successor_function as function
 from dpgp.experiments import successor_guard as guard
 from dpgp.experiments import successor_surveys as surveys
+from dpgp.experiments.outcome import Request
 from dpgp.experiments.simulated import generator, simulation
 from dpgp.experiments.successor import _table
 from dpgp.experiments.successor_figure import draw
 from dpgp.experiments.successor_results import MEASURES, Setting, record
+from dpgp.experiments.tasks import GIRLS, HEIGHT
 
-GIRLS, KUNG = surveys.LAYOUTS
 
-
-def collect(part, repeats=2, seed=0, job=slice(None)):
+def collect(part, repeats=2, seed=0, job=slice(None), data=()):
     scores = {}
     with simulation():
-        for one in part.jobs(repeats, seed)[job]:
+        for one in part.jobs(Request(repeats, seed, iter, data))[job]:
             for setting, score in one():
                 scores.setdefault(setting, []).append(score)
     return scores
@@ -51,7 +51,7 @@ def all_scores(first_task):
         ),
         **made_up([Setting(candidates.TASK, m, **budget) for m in methods], rmse=0.1, found=1.0),
         **made_up(
-            [Setting(surveys.PEOPLE, surveys.METHOD, e, 1e-5) for e in surveys.EPSILONS],
+            [Setting(HEIGHT.title, surveys.METHOD, e, 1e-5) for e in surveys.EPSILONS],
             rmse=0.3, coverage_50=0.5, coverage_95=0.95,
         ),
         **made_up(
@@ -76,7 +76,9 @@ def test_ours_beats_the_paper_on_its_own_task(first_task):
 
 def test_same_seed_same_scores(first_task):
     with simulation():
-        (setting, again), (_, other) = (next(function.jobs(1, seed)[0]()) for seed in (0, 1))
+        (setting, again), (_, other) = (
+            next(function.jobs(Request(1, seed, iter))[0]()) for seed in (0, 1)
+        )
     assert setting == Setting(function.TASK, function.OURS, 0.3, 1e-4)
     assert first_task[setting] == [again]
     assert again != other
@@ -134,42 +136,15 @@ def write(path, header, rows):
     path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
 
 
-def test_given_tables_are_recognised_by_their_columns(tmp_path, monkeypatch):
-    girls, kung = tmp_path / "a.csv", tmp_path / "b.csv"
-    write(girls, "age,weight_kg,height_cm", [(2, 12.5, 88), (10, 30, 140)])
-    write(kung, "height,weight,age,male", [(150, 45, 60, 1), (140, 36, 63, 0)])
-    monkeypatch.setenv(surveys.VARIABLE, f"{girls}{surveys.os.pathsep}{kung}")
-    first, second = map(surveys.read_survey, surveys.given_files())
-    assert (first.name, second.name) == (GIRLS.name, KUNG.name)
-    np.testing.assert_array_equal(first.X, [[2, 12.5], [10, 30]])
-    np.testing.assert_array_equal(second.X, [[60, 45], [63, 36]])
-    np.testing.assert_array_equal(second.height, [150, 140])
-    assert first.height_bounds == (70.0, 190.0)
-    assert "88" not in repr(first)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [("a,b\n1,2\n", "columns"), ("", "columns"), ("age,weight_kg,height_cm\n1,x,2\n", "number")],
-)
-def test_other_tables_are_refused_without_their_values(tmp_path, content, message):
-    path = tmp_path / "table.csv"
-    path.write_text(content)
-    with pytest.raises(DataError, match=message):
-        surveys.read_survey(path)
-    with pytest.raises(DataError, match="cannot be read"):
-        surveys.read_survey(tmp_path / "absent.csv")
-
-
 def test_a_table_is_scored_on_its_held_out_half(tmp_path, monkeypatch):
     rng = generator(0)
     age, weight = rng.uniform(2, 18, 600), rng.uniform(10, 60, 600)
     height = 75 + 5 * age + 0.3 * weight + 4 * rng.standard_normal(600)
     write(tmp_path / "a.csv", "age,weight_kg,height_cm", zip(age, weight, height, strict=True))
-    monkeypatch.setenv(surveys.VARIABLE, str(tmp_path / "a.csv"))
     monkeypatch.setattr(surveys, "EPSILONS", (3.0,))
-    ((setting, (score,)),) = collect(surveys, 1, job=slice(1, None)).items()
-    assert setting == Setting(GIRLS.name, surveys.METHOD, 3.0, 1e-5)
+    files = [tmp_path / "a.csv"]
+    ((setting, (score,)),) = collect(surveys, 1, job=slice(1, None), data=files).items()
+    assert setting == Setting(GIRLS.title, surveys.METHOD, 3.0, 1e-5)
     assert score["rmse"] < 0.4
     assert 0.85 < score["coverage_95"] <= 1.0
 
@@ -181,14 +156,12 @@ def test_records_share_their_columns(all_scores):
     assert records[0]["found"] == ""
 
 
-def test_table_says_what_was_left_out(all_scores, monkeypatch):
-    monkeypatch.delenv(surveys.VARIABLE, raising=False)
-    table = _table(all_scores, 2)
+def test_table_says_what_was_left_out(all_scores):
+    table = _table(all_scores, Request(2, 0, iter))
     assert all(len(row) == len(table.headings) for row in table.rows)
-    assert surveys.VARIABLE in table.caption
+    assert "--data" in table.caption
     assert "simulated data, seeded noise" in table.caption
-    monkeypatch.setenv(surveys.VARIABLE, "a.csv")
-    assert surveys.VARIABLE not in _table(all_scores, 2).caption
+    assert "--data" not in _table(all_scores, Request(2, 0, iter, [Path("a.csv")])).caption
 
 
 def test_figure_has_a_panel_for_every_comparison(all_scores):

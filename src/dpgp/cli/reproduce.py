@@ -35,12 +35,20 @@ def reproduce(
         int | None, typer.Option(min=2, help="Repeats to average over; the paper's by default.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of data and noise.")] = 0,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option(help="CSV file of real data; repeat for several.", show_default=False),
+    ] = None,
 ) -> None:
-    """Run an experiment of the paper, or one of ours, on simulated data with seeded noise.
+    """Run an experiment of the paper, or one of ours, with seeded noise: nothing here is private.
 
     Example: dpgp reproduce illustration --repeats 10 --output results
     """
+    from dpgp.experiments.outcome import Request
+
     console, entry = Console(), REGISTRY[experiment]
+    if data and not entry.reads_files:
+        raise typer.BadParameter(f"'{experiment}' simulates its data; leave --data out.")
     with plain_errors():
         make_folder(output)
         with Progress(console=Console(stderr=True), transient=True) as progress:
@@ -48,7 +56,8 @@ def reproduce(
             def track(items: Sequence[T]) -> Iterable[T]:
                 return progress.track(items, description=experiment)
 
-            outcome = entry.load()(repeats or entry.repeats, seed, track)
+            request = Request(repeats or entry.repeats, seed, track, data or (), output)
+            outcome = entry.load()(request)
         files = outcome.save(output, experiment)
     print_table(console, outcome.table)
     print_files(console, files)

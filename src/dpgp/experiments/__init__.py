@@ -1,6 +1,7 @@
 """The paper's experiments and our own, one module each, found by name and imported when asked for.
 
-An experiment is a module with ``run(repeats, seed, track)`` that returns an
+An experiment is a module with ``run(request)``, which takes
+:class:`~dpgp.experiments.outcome.Request` and returns an
 :class:`~dpgp.experiments.outcome.Outcome`, and one entry in ``REGISTRY``.
 """
 
@@ -12,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dpgp.experiments.outcome import Outcome, Track
+    from dpgp.experiments.outcome import Outcome, Request
 
 
 class DataError(RuntimeError):
@@ -21,15 +22,16 @@ class DataError(RuntimeError):
 
 @dataclass(frozen=True)
 class Entry:
-    """Where an experiment lives, what it shows, and how often it is repeated by default."""
+    """Where an experiment lives, what it shows, its default repeats, and whether it reads files."""
 
     module: str
     summary: str
     repeats: int
+    reads_files: bool = False
 
-    def load(self) -> Callable[[int, int, Track], Outcome]:
+    def load(self) -> Callable[[Request], Outcome]:
         """Import the experiment and return its ``run``."""
-        run: Callable[[int, int, Track], Outcome] = import_module(self.module).run
+        run: Callable[[Request], Outcome] = import_module(self.module).run
         return run
 
 
@@ -44,6 +46,9 @@ REGISTRY = {
         "dpgp.experiments.hyperparameters", "HM21 §5.3: hyperparameters by private selection", 100
     ),
     "successor": Entry(
-        "dpgp.experiments.successor", "PrivateGPRegressor on all of these, and on real people", 20
+        "dpgp.experiments.successor",
+        "PrivateGPRegressor on all of these, and on real people",
+        20,
+        reads_files=True,
     ),
 }

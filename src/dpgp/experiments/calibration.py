@@ -22,7 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.gaussian_process.kernels import RBF
 
-from dpgp.experiments.outcome import Outcome, Track
+from dpgp.experiments.outcome import Outcome, Request
 from dpgp.experiments.simulated import (
     SIMULATION_NOTE,
     Sample,
@@ -112,12 +112,13 @@ def covers(posterior: SparsePosterior, test: Sample) -> list[Cover]:
     ]
 
 
-def run(repeats: int, seed: int, track: Track) -> Outcome:
-    """Fit every (σ, ε) ``repeats`` times, and average coverage at every level."""
+def run(request: Request) -> Outcome:
+    """Fit every (σ, ε) as often as asked, and average coverage at every level."""
+    repeats, seed = request.repeats, request.seed
     results: Covers = {Scenario(*s): [] for s in product(METHODS, NOISE_STDS, EPSILONS, LEVELS)}
     R_k = norm_bound(KERNEL, INDUCING_POINTS, "certified")
     with simulation():
-        for repeat, row in track(list(product(range(repeats), range(len(NOISE_STDS))))):
+        for repeat, row in request.track(list(product(range(repeats), range(len(NOISE_STDS))))):
             _run_one(results, model_for(NOISE_STDS[row], R_k), seed, repeat, row)
     return Outcome(
         [_record(scenario, values) for scenario, values in results.items()],

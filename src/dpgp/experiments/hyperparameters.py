@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import RBF
 
 from dpgp.experiments.illustration import GRID, INDUCING_POINTS, TARGET_BOUND, true_function
-from dpgp.experiments.outcome import Outcome, Track
+from dpgp.experiments.outcome import Outcome, Request
 from dpgp.experiments.simulated import SIMULATION_NOTE, Sample, generator, rmse, simulation
 from dpgp.experiments.tables import Estimate, Record, Table
 from dpgp.paper.inference import read_rows
@@ -113,13 +113,14 @@ def choose(
     )
 
 
-def run(repeats: int, seed: int, track: Track) -> Outcome:
-    """Select ``repeats`` times at every ε, with every accounting."""
+def run(request: Request) -> Outcome:
+    """Select as often as asked at every ε, with every accounting."""
+    repeats, seed = request.repeats, request.seed
     models = candidate_models(CANDIDATES, INDUCING_POINTS, TARGET_BOUND)
     budgets = {setting: budget_for(setting) for setting in SETTINGS}
     choices: Choices = {setting: [] for setting in SETTINGS}
     with simulation():
-        for repeat in track(range(repeats)):
+        for repeat in request.track(range(repeats)):
             prepared = prepare_data(models, simulate(generator(seed, repeat)))
             for number, (setting, budget) in enumerate(budgets.items(), start=1):
                 rng = generator(seed, repeat, number)

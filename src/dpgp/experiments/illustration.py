@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import RBF
 
-from dpgp.experiments.outcome import Outcome, Track
+from dpgp.experiments.outcome import Outcome, Request
 from dpgp.experiments.simulated import (
     SIMULATION_NOTE,
     Sample,
@@ -106,12 +106,13 @@ def variants() -> dict[str, Fit]:
     }
 
 
-def run(repeats: int, seed: int, track: Track) -> Outcome:
-    """Fit every ε of every variant ``repeats`` times; draw the first repeat."""
+def run(request: Request) -> Outcome:
+    """Fit every ε of every variant as often as asked; draw the first repeat."""
+    repeats, seed = request.repeats, request.seed
     fits = variants()
     scores: dict[tuple[str, float], list[Score]] = {key: [] for key in product(fits, EPSILONS)}
     with simulation():
-        for repeat in track(range(repeats)):
+        for repeat in request.track(range(repeats)):
             data = simulate(generator(seed, repeat))
             for variant, fitted in fits.items():
                 posteriors = _fit_all(fitted, data, seed, repeat)

@@ -25,6 +25,17 @@ class Track(Protocol):
 
 
 @dataclass(frozen=True)
+class Request:
+    """What a run is asked for: repeats, a seed, files of data, and where results are kept."""
+
+    repeats: int
+    seed: int
+    track: Track
+    data: Sequence[Path] = ()
+    folder: Path = Path("results")
+
+
+@dataclass(frozen=True)
 class Outcome:
     """The numbers of an experiment, a table of them to read, and a figure."""
 

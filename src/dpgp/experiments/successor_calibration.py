@@ -12,6 +12,7 @@ from itertools import product
 
 from dpgp.experiments import calibration
 from dpgp.experiments.calibration import DELTA, EPSILONS, KERNEL, LEVELS, NOISE_STDS
+from dpgp.experiments.outcome import Request
 from dpgp.experiments.simulated import Sample, coverage, generator
 from dpgp.experiments.successor_results import Job, Score, Setting, score_intervals
 from dpgp.paper.model import PaperModel
@@ -30,13 +31,13 @@ def task(noise_std: float) -> str:
 TASKS = tuple(task(noise_std) for noise_std in NOISE_STDS)
 
 
-def jobs(repeats: int, seed: int) -> list[Job]:
+def jobs(request: Request) -> list[Job]:
     """Return one job for every repeat and noise level."""
     R_k = norm_bound(KERNEL, calibration.INDUCING_POINTS, "certified")
     models = [calibration.model_for(noise_std, R_k) for noise_std in NOISE_STDS]
     return [
-        partial(_run_one, model, seed, repeat, row)
-        for repeat, (row, model) in product(range(repeats), enumerate(models))
+        partial(_run_one, model, request.seed, repeat, row)
+        for repeat, (row, model) in product(range(request.repeats), enumerate(models))
     ]
 
 

@@ -24,6 +24,7 @@ from dpgp.experiments.hyperparameters import (
     simulate,
 )
 from dpgp.experiments.illustration import GRID, INDUCING_POINTS, TARGET_BOUND, true_function
+from dpgp.experiments.outcome import Request
 from dpgp.experiments.simulated import Sample, generator, rmse
 from dpgp.experiments.successor_results import Job, Score, Setting, posterior_of
 from dpgp.paper.learning import candidate_models
@@ -46,12 +47,15 @@ def kernels() -> list[Any]:
     return [variance * RBF(length / HALF_WIDTH, "fixed") for length in LENGTH_SCALES]
 
 
-def jobs(repeats: int, seed: int) -> list[Job]:
+def jobs(request: Request) -> list[Job]:
     """Return one job a repeat."""
     models = candidate_models(CANDIDATES, INDUCING_POINTS, TARGET_BOUND)
     settings = [s for s in hyperparameters.SETTINGS if s.variant in ALGORITHM_2]
     budgets = {setting: hyperparameters.budget_for(setting) for setting in settings}
-    return [partial(_run_one, models, budgets, seed, repeat) for repeat in range(repeats)]
+    return [
+        partial(_run_one, models, budgets, request.seed, repeat)
+        for repeat in range(request.repeats)
+    ]
 
 
 def _run_one(

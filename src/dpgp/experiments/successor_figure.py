@@ -139,7 +139,7 @@ def _draw_surveys(axis: Axes, scores: Scores) -> None:
 
 
 def _surveys(scores: Scores) -> list[str]:
-    known = [successor_surveys.PEOPLE, *(layout.name for layout in successor_surveys.LAYOUTS)]
+    known = successor_surveys.SURVEYS
     return [name for name in known if any(setting.task == name for setting in scores)]
 
 

@@ -12,6 +12,7 @@ from math import inf
 
 from dpgp.experiments import illustration
 from dpgp.experiments.illustration import DELTA, EPSILONS, GRID, simulate, true_function
+from dpgp.experiments.outcome import Request
 from dpgp.experiments.simulated import generator
 from dpgp.experiments.successor_results import Fitted, Job, Score, Setting, score_function
 from dpgp.paper.norm_bounds import norm_bound
@@ -24,10 +25,10 @@ PAPER_EPSILONS = (*EPSILONS, 30.0, 100.0, 300.0)
 BOUNDS = (-4.0, 4.0)
 
 
-def jobs(repeats: int, seed: int) -> list[Job]:
+def jobs(request: Request) -> list[Job]:
     """Return one job a repeat."""
     R_k = norm_bound(illustration.KERNEL, illustration.INDUCING_POINTS, "certified")
-    return [partial(_run_one, seed, repeat, R_k) for repeat in range(repeats)]
+    return [partial(_run_one, request.seed, repeat, R_k) for repeat in range(request.repeats)]
 
 
 def _run_one(seed: int, repeat: int, R_k: float) -> Iterator[tuple[Setting, Score]]:

@@ -18,6 +18,7 @@ import numpy as np
 from dpgp.design import Shares, choose_shares
 from dpgp.domain import Box
 from dpgp.experiments.illustration import GRID, true_function
+from dpgp.experiments.outcome import Request
 from dpgp.experiments.simulated import Array, Sample, generator
 from dpgp.experiments.successor_results import Fitted, Job, Score, Setting, score_function
 from dpgp.fitting import Wall, fit_rows
@@ -59,11 +60,11 @@ def task(law: str, rows: int) -> str:
 TASKS = tuple(task(law, rows) for rows, law in product(ROWS, LAWS))
 
 
-def jobs(repeats: int, seed: int) -> list[Job]:
+def jobs(request: Request) -> list[Job]:
     """Return one job for every number of rows, law of the noise and repeat."""
     return [
-        partial(_run_one, law, rows, seed, repeat, number)
-        for rows, (number, law), repeat in product(ROWS, enumerate(LAWS), range(repeats))
+        partial(_run_one, law, rows, request.seed, repeat, number)
+        for rows, (number, law), repeat in product(ROWS, enumerate(LAWS), range(request.repeats))
     ]
 
 
