@@ -102,7 +102,7 @@ def _caption(request: Request) -> str:
     )
     return (
         f"Means of {request.repeats} repeats ± one standard error; {SIMULATION_NOTE} (surveys: "
-        "real people, random halves, seeded noise, RMSE over the sd of the test heights). Columns 50 to "
-        "95 %: coverage of f (§5.1, laws of noise) or of new observations (§5.2, surveys)."
+        "real people, random halves, seeded noise, RMSE over the sd of the test heights). Columns "
+        "50 to 95 %: coverage of f (§5.1, laws of noise) or of new observations (§5.2, surveys)."
         + skipped
     )

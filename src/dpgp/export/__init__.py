@@ -1,8 +1,8 @@
-"""Fitted models for GPflow and GPyTorch, which then predict the same from raw inputs.
+"""Fitted models for GPflow, GPyTorch and ONNX, which then predict the same from raw inputs.
 
-Both get a *specification*, a dictionary of plain numbers, lists and arrays. Neither library needs
-dpgp to use one: :mod:`dpgp.export.gpflow_model` and :mod:`dpgp.export.gpytorch_model` import
-nothing of dpgp but arithmetic. docs/model-file.md.
+All get a *specification*, a dictionary of plain numbers, lists and arrays. GPflow and GPyTorch do
+not need dpgp to use one: :mod:`dpgp.export.gpflow_model` and :mod:`dpgp.export.gpytorch_model`
+import nothing of dpgp but arithmetic. docs/model-file.md.
 """
 
 from __future__ import annotations
@@ -35,3 +35,20 @@ def to_gpytorch(estimator: Any, target: int | None = None) -> Any:
     from dpgp.export.gpytorch_model import build
 
     return build(specification(estimator, target))
+
+
+def to_onnx(estimator: Any, target: int | None = None) -> Any:
+    """Return an ``onnx.ModelProto`` that predicts what the estimator predicts; ``onnx.save`` it.
+
+    Input ``X``: rows of raw inputs in double precision. Outputs, one number a row: ``mean``,
+    ``std`` of a new observation, ``latent_std`` of the function, and the ends ``lower`` and
+    ``upper`` of the calibrated 95 % interval. ``target`` chooses among several targets. Needs the
+    package onnx; predicting with the model needs onnxruntime or another runtime, and no dpgp.
+    """
+    from dpgp.export.onnx_model import COVERAGE, build, describe
+
+    numbers = specification(estimator, target)
+    factor = estimator.calibration_[target or 0].factor(COVERAGE)
+    model = build(numbers, factor)
+    describe(model, estimator, target or 0)
+    return model

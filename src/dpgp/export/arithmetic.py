@@ -120,7 +120,7 @@ class Covariances:
         if tree["type"] == "DotProduct":
             return tree["sigma_0"][:, :, None] ** 2 + X @ self._transposed(Y)
         squares = (X[:, None, :] - Y[None, :, :]) ** 2
-        lengths = tree["length_scale"] + 0.0 * X[:1, :]  # a row for each draw, a column an input
+        lengths = tree["length_scale"] + 0.0 * Y[:1, :]  # a row for each draw, a column an input
         return self._radial(tree, einsum("td,nmd->tnm", lengths**-2.0, squares))
 
     def _transposed(self, Y: Any) -> Any:
