@@ -41,7 +41,7 @@ _SMOOTHNESS = (0.5, 1.5, 2.5)
 def specification_of(estimator: Any, target: int | None) -> dict[str, Any]:
     """Return inputs, target scale, features, kernel, and q(u) of one target."""
     check_is_fitted(estimator)
-    k = _target(estimator, target)
+    k = chosen_target(estimator, target)
     posterior = estimator._posterior_of(k)
     return {
         "inputs": _inputs(estimator.inputs_),
@@ -56,7 +56,8 @@ def specification_of(estimator: Any, target: int | None) -> dict[str, Any]:
     }
 
 
-def _target(estimator: Any, target: int | None) -> int:
+def chosen_target(estimator: Any, target: int | None) -> int:
+    """Return the number of the target; of several, one must be chosen."""
     count = len(estimator.calibration_)
     if target is None and count > 1:
         raise ValueError(f"`target` must say which of the {count} targets, from 0 to {count - 1}.")

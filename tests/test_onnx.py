@@ -1,0 +1,159 @@
+"""ONNX models, run by onnxruntime, predict what the estimator predicts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    ExpSineSquared,
+    Matern,
+    RationalQuadratic,
+)
+
+from dpgp import PrivateGPRegressor, export
+
+SCALE = 60.0  # half of the target's range
+MATERN = ConstantKernel(0.1) * Matern(0.5, nu=1.5) + DotProduct(0.3) + Matern([0.5, 1.0], nu=2.5)
+RATIONAL = RationalQuadratic(0.5, 2.0) + RationalQuadratic(0.3, alpha_bounds="fixed")
+MODELS = {
+    "one input": (1, {}),
+    "two inputs": (2, {}),
+    "three inputs": (3, {}),
+    "five inputs": (5, {}),
+    "mixture": (5, {"features": ["linear", "additive", "joint"]}),
+    "no warp": (2, {"warp": False, "features": ["linear", "joint"]}),
+    "Matern": (2, {"kernel": MATERN, "inducing_points": 5}),
+    "Matern 1/2": (2, {"kernel": ConstantKernel(0.1, "fixed") * Matern(0.7, nu=0.5)}),
+    "RationalQuadratic": (2, {"kernel": RATIONAL, "inducing_points": 4}),
+    "no calibration": (1, {"calibrate": False}),
+    "not private": (1, {"epsilon": float("inf")}),
+}
+
+
+def fitted(columns: int, targets: int = 1, **options) -> PrivateGPRegressor:
+    generator = np.random.default_rng(columns)
+    X = generator.uniform(0.0, 10.0, (400, columns))
+    y = 150.0 + 30.0 * np.sin(X[:, 0]) + generator.standard_normal(400)
+    y = y if targets == 1 else np.column_stack([y, 300.0 - y])
+    gp = PrivateGPRegressor(3.0, 1e-5, bounds=(0, 10), target_bounds=(100, 220), stages=1)
+    return gp.set_params(random_state=0, **options).fit(X, y)
+
+
+def session(model: onnx.ModelProto) -> onnxruntime.InferenceSession:
+    onnx.checker.check_model(model, full_check=True)
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+
+
+def run(model: onnx.ModelProto, X: np.ndarray) -> dict[str, np.ndarray]:
+    running = session(model)
+    names = [output.name for output in running.get_outputs()]
+    return dict(zip(names, running.run(names, {"X": X}), strict=True))
+
+
+def check(gp: PrivateGPRegressor, model: onnx.ModelProto, rows: int, column=...) -> None:
+    X = np.random.default_rng(9).uniform(-1.0, 11.0, (rows, gp.n_features_in_))
+    mean, std = gp.predict(X, return_std=True)
+    _, latent_std = gp.predict(X, return_std=True, latent=True)
+    lower, upper = gp.predict_interval(X, 0.95)
+    ours = {"mean": mean, "std": std, "latent_std": latent_std, "lower": lower, "upper": upper}
+    theirs = run(model, X)
+    assert theirs.keys() == ours.keys()
+    for name, values in ours.items():
+        assert_allclose(theirs[name], values[column], rtol=0, atol=1e-9 * SCALE, err_msg=name)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_predicts_the_same_inside_and_outside_the_bounds(name):
+    columns, options = MODELS[name]
+    gp = fitted(columns, **options)
+    model = export.to_onnx(gp)
+    check(gp, model, 60)
+    check(gp, model, 1)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5])
+def test_no_rows(columns):
+    outputs = run(export.to_onnx(fitted(columns)), np.empty((0, columns)))
+    assert [values.shape for values in outputs.values()] == [(0,)] * 5
+
+
+def test_one_of_several_targets():
+    gp = fitted(1, targets=2)
+    for target in (0, 1):
+        check(gp, export.to_onnx(gp, target), 20, (..., target))
+    with pytest.raises(ValueError, match="`target` must say which of the 2 targets"):
+        export.to_onnx(gp)
+
+
+def test_a_model_of_single_precision_inputs_is_refused():
+    running = session(export.to_onnx(fitted(1)))
+    with pytest.raises(Exception, match="Unexpected input data type"):
+        running.run(None, {"X": np.zeros((1, 1), dtype=np.float32)})
+
+
+def test_a_missing_value_gives_no_number():
+    outputs = run(export.to_onnx(fitted(2)), np.array([[1.0, 2.0], [np.nan, 2.0]]))
+    assert [np.isnan(values).tolist() for values in outputs.values()] == [[False, True]] * 5
+
+
+def test_metadata_tell_the_guarantee_and_the_columns():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"Größe <cm>": [1.0, 2.0, 3.0], "b": [0.0, 1.0, 0.5]})
+    gp = PrivateGPRegressor(2.0, bounds=[(0, 5), (-1, 1)], target_bounds=(0, 1), stages=1)
+    model = export.to_onnx(gp.fit(X, [0.1, 0.2, 0.3]))
+    facts = {entry.key: entry.value for entry in model.metadata_props}
+    assert (float(facts["epsilon"]), float(facts["delta"])) == (2.0, 1e-6)
+    assert facts["statement"].startswith("(2, 1e-06)-differential privacy, mu = ")
+    assert facts["statement"] in model.doc_string
+    assert json.loads(facts["inputs"]) == [
+        {"name": "Größe <cm>", "low": 0.0, "high": 5.0},
+        {"name": "b", "low": -1.0, "high": 1.0},
+    ]
+    assert json.loads(facts["target"]) == {"name": "target 1", "low": 0.0, "high": 1.0}
+
+
+def test_a_simulation_is_called_one():
+    assert "NOT PRIVATE: a seeded simulation" in export.to_onnx(fitted(1)).doc_string
+
+
+def test_a_saved_file_predicts_the_same(tmp_path):
+    gp = fitted(1)
+    onnx.save(export.to_onnx(gp), tmp_path / "model.onnx")
+    check(gp, onnx.load(tmp_path / "model.onnx"), 5)
+
+
+def test_nothing_is_written_that_no_output_needs():
+    graph = export.to_onnx(fitted(5)).graph
+    used = {name for node in graph.node for name in node.input}
+    written = {name for node in graph.node for name in node.output}
+    assert written - used == {output.name for output in graph.output}
+    assert {constant.name for constant in graph.initializer} <= used
+
+
+def test_kernels_that_cannot_be_exported_say_so():
+    gp = fitted(1, kernel=RBF(0.5) * ExpSineSquared(0.5), inducing_points=4)
+    with pytest.raises(ValueError, match="cannot be exported"):
+        export.to_onnx(gp)
+
+
+def test_without_the_package_the_remedy_is_named():
+    code = (
+        "import sys; sys.modules['onnx'] = None\n"
+        "from dpgp.export import to_onnx\n"
+        "try: to_onnx(None)\n"
+        "except ImportError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 'pip install "dpgp[onnx]"' in done.stdout
