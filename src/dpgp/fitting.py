@@ -6,6 +6,7 @@ release of :mod:`dpgp.release`; everything between them is inference on what was
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ from dpgp.release import (
 from dpgp.sources.arrays import Rows
 from dpgp.threads import single_threaded_blas
 
+_log = logging.getLogger(__name__)
 Array = NDArray[np.float64]
 
 
@@ -161,9 +163,11 @@ def fit_rows(
         for _ in wall.rows.targets
     ]
     for number, share in enumerate(shares.stages, start=1):
+        _log.info("stage %d of %d", number, len(shares.stages))
         add_stage(wall, features, fits, share, design.target_weight, f"stage {number}")
     if shares.guard > 0.0:
         add_guard(wall, features, fits, shares.guard)
+    _log.info("calibrating intervals")
     posteriors = tuple(fit.posterior() for fit in fits)
     calibrations = calibrated(wall, features, posteriors, shares.calibration, n)
     stages = tuple(tuple(fit.stages) for fit in fits)

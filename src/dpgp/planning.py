@@ -113,7 +113,7 @@ class Plan:
         return plan_text(self)
 
     def _repr_html_(self) -> str:
-        from dpgp.report.plan_report import plan_html
+        from dpgp.report.notebook import plan_html
 
         return plan_html(self)
 

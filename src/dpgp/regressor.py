@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -219,6 +220,26 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         save(self, path)
 
+    def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
+        """Write a page about the fitted model that any browser shows offline. docs/report.md"""
+        check_is_fitted(self)
+        from dpgp.report.html import report_html
+
+        Path(path).write_text(report_html(self, title), encoding="utf-8")
+
+    def plot(self, ax: Any = None, *, target: int | None = None) -> Any:
+        """Draw the mean, how well it is known, where observations fall, and where the rows are.
+
+        One input: a curve. Two: a map, pale where little is known. More: one panel an input, the
+        others held at their private medians. Returns the axes; with three inputs or more, a list
+        of one for each input, and then ``ax`` is such a list too. ``target`` chooses among several
+        targets.
+        """
+        check_is_fitted(self)
+        from dpgp.report.model_plot import draw_model
+
+        return draw_model(self, ax, target)
+
     @property
     def _n_targets(self) -> int:
         return len(self.calibration_)
@@ -256,6 +277,16 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Check shapes and types; messages never repeat a value of the data."""
+        for name, data in (("X", X), ("y", y)):
+            types = getattr(data, "dtypes", None)
+            types = np.array(np.asarray(data).dtype if types is None else types, dtype=object)
+            if any(
+                str(kind).lower().startswith(("date", "time", "duration")) for kind in types.flat
+            ):
+                raise ValueError(
+                    f"`{name}` holds dates or times; make them numbers of one unit first, such as "
+                    "days since a public date."
+                )
         try:
             if self.missing == "ignore":
                 X = validate_data(
@@ -272,6 +303,20 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             if "could not convert" not in str(error):
                 raise
         raise ValueError("`X` and `y` must hold numbers; encode other columns as numbers first.")
+
+    def _repr_html_inner(self) -> str:
+        """Return what :meth:`_repr_html_` of scikit-learn shows: parameters, once fitted a card."""
+        if not hasattr(self, "certificate_"):
+            return str(super()._repr_html_inner())
+        from dpgp.report.notebook import model_html
+
+        return model_html(self)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

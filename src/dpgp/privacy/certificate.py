@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dpgp import cards
 from dpgp.privacy.ledger import GaussianRelease, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
@@ -83,6 +84,29 @@ class Certificate:
         lines = [self._statement(), f"Neighbours: {self.neighbours.value} {self.unit}."]
         lines += [f"  {release}" for release in self.releases]
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        parts = [
+            cards.sentence(self._statement()),
+            cards.sentence(f"Neighbours: {self.neighbours.value} {self.unit}."),
+            cards.table(("release", "numbers", "sensitivity", "noise sd", "μ"), self._rows()),
+        ]
+        colour = cards.GOOD if self.is_private else cards.BAD
+        return cards.card("Certificate", parts, colour)
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            [
+                release.label,
+                f"{release.coordinates:,}",
+                f"{release.sensitivity:.4g}",
+                f"{release.noise_std:.4g}",
+                f"{release.mu:.4g}",
+            ]
+            if isinstance(release, GaussianRelease)
+            else [str(release), "", "", "", ""]
+            for release in self.releases
+        ]
 
     def _statement(self) -> str:
         if not math.isfinite(self.epsilon):

@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from dpgp.report.style import BLUE, GREEN, INK, PURPLE, SEQUENTIAL, VERMILION, panels, styled
+from dpgp.report.model_map import draw_map, surface
+from dpgp.report.style import BLUE, GREEN, PURPLE, VERMILION, panels, styled
 
 if TYPE_CHECKING:
     from dpgp.regressor import PrivateGPRegressor
@@ -41,7 +42,7 @@ UNSURE = 5.0
 def draw_height(model: PrivateGPRegressor) -> Figure:
     """Draw the map to the left and slices with two-sd bands to the right."""
     figure, ((left, right),) = panels(1, 2, (10.2, 4.5), share=False)
-    _draw_map(figure, left, model)
+    _draw_map(left, model)
     for piece in SLICES:
         _draw_slice(right, model, piece)
     right.set(xlabel="weight (kg)", ylabel="height (cm)", xlim=(0, 140), ylim=(80, 200))
@@ -49,25 +50,11 @@ def draw_height(model: PrivateGPRegressor) -> Figure:
     return figure
 
 
-def _draw_map(figure: Figure, axis: Axes, model: PrivateGPRegressor) -> None:
-    ages, weights = np.linspace(0.5, 80.0, 160), np.linspace(5.0, 140.0, 160)
-    mean, std = _on_mesh(model, ages, weights)
-    levels = np.arange(70, 186, 5)
-    colours = axis.contourf(ages, weights, mean, levels, cmap=SEQUENTIAL, extend="both")
-    lines = axis.contour(ages, weights, mean, levels[::2], colors="white", linewidths=0.8)
-    axis.clabel(lines, fmt="%d", fontsize=8.5)
-    axis.contourf(ages, weights, std, [UNSURE, np.inf], colors="white", alpha=0.6)
-    axis.contour(ages, weights, std, [UNSURE], colors=INK, linewidths=0.8, linestyles="--")
+def _draw_map(axis: Axes, model: PrivateGPRegressor) -> None:
+    drawn = surface(model, 0, np.linspace(0.5, 80.0, 160), np.linspace(5.0, 140.0, 160))
+    draw_map(axis, drawn, np.arange(70, 186, 5), UNSURE, "height (cm)")
     axis.set(xlabel="age (years)", ylabel="weight (kg)")
     axis.set_title(f"Mean height (pale: its sd is above {UNSURE:g} cm)")
-    axis.grid(visible=False)
-    figure.colorbar(colours, ax=axis, label="height (cm)", pad=0.02)
-
-
-def _on_mesh(model: PrivateGPRegressor, ages: Array, weights: Array) -> tuple[Array, Array]:
-    mesh = np.stack(np.meshgrid(ages, weights), axis=-1)
-    mean, std = _predict(model, mesh.reshape(-1, 2))
-    return mean.reshape(mesh.shape[:2]), std.reshape(mesh.shape[:2])
 
 
 def _predict(model: PrivateGPRegressor, X: Array) -> tuple[Array, Array]:

@@ -1,15 +1,14 @@
-"""A plan in words, as a table and as a curve. Public numbers only."""
+"""A plan in words and as a curve. Public numbers only."""
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 
-from dpgp.report.style import BLUE, INK, STYLE, VERMILION, panels
+from dpgp.report.style import BLUE, INK, STYLE, VERMILION, shown_panels
 
 if TYPE_CHECKING:
     from dpgp.planning import Curve, Plan
@@ -38,23 +37,13 @@ def plan_text(plan: Plan) -> str:
     return "\n".join(["Plan, made without data", *lines, "Why", *(f"- {w}" for w in plan.why)])
 
 
-def plan_html(plan: Plan) -> str:
-    """Return the plan as an HTML table and a list."""
-    cells = "".join(
-        f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(value)}</td></tr>"
-        for name, value in plan_rows(plan)
-    )
-    items = "".join(f"<li>{escape(reason)}</li>" for reason in plan.why)
-    return f"<b>Plan, made without data</b><table>{cells}</table><ul>{items}</ul>"
-
-
 def draw_curve(plan: Plan, ax: Axes | None = None) -> Axes:
     """Draw forecast error against ε on logarithmic axes, and what remains without noise."""
     from dpgp.planning import EPSILONS
 
     curve = plan.curve(epsilons=sorted({*EPSILONS, plan.epsilon}))
     with mpl.rc_context(STYLE):
-        axes = panels(1, 1, (6.4, 4.0))[1][0][0] if ax is None else ax
+        axes = shown_panels(1, 1, (6.4, 4.0))[0][0] if ax is None else ax
         _draw(axes, curve, plan)
     return axes
 

@@ -70,8 +70,21 @@ def panels(
     rows: int, columns: int, size: tuple[float, float], *, share: bool = True
 ) -> tuple[Figure, list[list[Axes]]]:
     """Return a figure of ``size`` inches with a grid of axes, by row."""
-    figure = Figure(figsize=size, layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False, sharex=share, sharey=share)
+    return _grid(Figure(figsize=size, layout="constrained"), rows, columns, share, share)
+
+
+def shown_panels(rows: int, columns: int, size: tuple[float, float]) -> list[list[Axes]]:
+    """Return a grid of axes that share y, in a figure that notebooks and ``plt.show`` display."""
+    from matplotlib import pyplot
+
+    figure = pyplot.figure(figsize=size, layout="constrained")
+    return _grid(figure, rows, columns, False, True)[1]
+
+
+def _grid(
+    figure: Figure, rows: int, columns: int, share_x: bool, share_y: bool
+) -> tuple[Figure, list[list[Axes]]]:
+    axes = figure.subplots(rows, columns, squeeze=False, sharex=share_x, sharey=share_y)
     return figure, [list(row) for row in np.asarray(axes)]
 
 

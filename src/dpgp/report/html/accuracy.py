@@ -1,0 +1,106 @@
+"""What the plan forecast before the data were seen, against what the posterior says of itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.features.placement import low_discrepancy_points
+from dpgp.planning import plan
+from dpgp.report.html.payload import COVERAGE
+from dpgp.report.released import posterior_of
+
+if TYPE_CHECKING:
+    from dpgp.question import Forecast
+    from dpgp.regressor import PrivateGPRegressor
+
+Array = NDArray[np.float64]
+
+BOX_POINTS = 512
+
+
+@dataclass(frozen=True)
+class Achieved:
+    """The posterior's own error of the mean and width of a 95 % interval, on average over inputs.
+
+    Root mean square of the standard deviation of f, in units of the target.
+    """
+
+    error: float
+    interval_width: float
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A forecast for a number of rows, or why there is none."""
+
+    rows: int
+    rows_are_public: bool
+    forecast: Forecast | None
+    why_not: str = ""
+
+
+def expected(model: PrivateGPRegressor) -> Expected:
+    """Forecast the fit from its public arguments and the number of rows that it knew."""
+    public = all(_label(release) != "number of rows" for release in model.certificate_.releases)
+    rows = max(round(model.release_[0][0].n), 1)
+    if len(model.calibration_) > 1:
+        return Expected(rows, public, None, "plans are made for one target, this model has several")
+    if model.certificate_.rows_per_unit > 1:
+        return Expected(rows, public, None, "plans are made for one row a person, here more count")
+    try:
+        return Expected(rows, public, _forecast(model, rows))
+    except ValueError as error:
+        return Expected(rows, public, None, str(error))
+
+
+def _label(release: object) -> str:
+    return str(getattr(release, "label", ""))
+
+
+def _forecast(model: PrivateGPRegressor, rows: int) -> Forecast:
+    box, target = model.inputs_.box, model.target_box_
+    return plan(
+        n=rows,
+        bounds=list(zip(box.low.tolist(), box.high.tolist(), strict=True)),
+        target_bounds=(float(target.low[0]), float(target.high[0])),
+        epsilon=model.epsilon,
+        delta=model.delta,
+        kernel=model.kernel,
+        features=model.features,
+        inducing_points=model.inducing_points,
+        stages=model.stages,
+        neighbours=model.neighbours,
+        warp=model.warp,
+        calibrate=model.calibrate,
+    ).forecast
+
+
+def achieved_where_data_are(model: PrivateGPRegressor, target: int) -> Achieved | None:
+    """Average over the private density of the inputs, where there is one."""
+    density = model.input_density_
+    if density is None:
+        return None
+    return _achieved(model, target, density.points, density.weights)
+
+
+def achieved_over_box(model: PrivateGPRegressor, target: int) -> Achieved:
+    """Average over the public box, all of it alike."""
+    box = model.inputs_.box
+    points = low_discrepancy_points(box.low, box.high, BOX_POINTS)
+    return _achieved(model, target, points, np.ones(len(points)))
+
+
+def _achieved(model: PrivateGPRegressor, k: int, X: Array, weights: Array) -> Achieved:
+    posterior, U = posterior_of(model, k), model.inputs_(X)
+    _, std = posterior.predict(U, latent=True)
+    _, observation_std = posterior.predict(U)
+    scale = float(model.target_box_.half_width[k])
+    factor = model.calibration_[k].factor(COVERAGE)
+    return Achieved(
+        error=scale * float(np.sqrt(np.average(std**2, weights=weights))),
+        interval_width=2 * factor * scale * float(np.average(observation_std, weights=weights)),
+    )

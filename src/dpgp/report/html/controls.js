@@ -1,0 +1,59 @@
+// Sliders, choices and legends, all native elements.
+
+function slider(inputs, d, value, changed) {
+  const low = inputs.low[d], high = inputs.high[d], format = formatter(high - low);
+  const id = `input-${d}`, shown = create("output", { for: id });
+  const range = create("input", {
+    type: "range", id, min: low, max: high, step: sliderStep(low, high) });
+  const say = () => {
+    shown.textContent = format(Number(range.value));
+    range.setAttribute("aria-valuetext", shown.textContent);
+  };
+  const set = (wanted) => { range.value = wanted; say(); return Number(range.value); };
+  range.addEventListener("input", () => { say(); changed(Number(range.value)); });
+  const label = create("label", { for: id }, inputs.names[d]);
+  return { node: create("div", { class: "slider" }, label, shown, range), start: set(value), set };
+}
+
+function choice(label, id, names, changed) {
+  const select = create("select", { id }, ...names.map((name, k) => create("option", { value: k }, name)));
+  select.addEventListener("change", () => changed(Number(select.value)));
+  return create("div", { class: "choice" }, create("label", { for: id }, label), select);
+}
+
+function radios(legend, name, options, changed) {
+  const nodes = options.map(([value, words], k) => {
+    const input = create("input", { type: "radio", name, value, ...(k === 0 && { checked: "" }) });
+    input.addEventListener("change", () => changed(value));
+    return create("label", {}, input, ` ${words}`);
+  });
+  return create("fieldset", {}, create("legend", {}, legend), ...nodes);
+}
+
+function checkbox(words, checked, changed) {
+  const input = create("input", { type: "checkbox", ...(checked && { checked: "" }) });
+  input.addEventListener("change", () => changed(input.checked));
+  return create("label", {}, input, ` ${words}`);
+}
+
+function legend(hasDensity) {
+  const entries = [
+    ["mean", "mean"],
+    ["function", "the function, 95 %"],
+    ["observation", "a new observation, 95 % (calibrated)"],
+    hasDensity ? ["density", "where the data are: a private estimate, not rows"]
+      : ["nothing", "no density of the inputs was released"],
+  ];
+  return create("ul", { class: "legend" }, ...entries.map(([kind, words]) => create("li", {},
+    create("span", { class: `key ${kind}` }), words)));
+}
+
+function figure(id) {
+  const place = create("div", { class: "plot", id });
+  const rows = create("div", {
+    class: "scroll", tabindex: "0", role: "group", "aria-label": "Numbers" });
+  const numbers = create("details", { id: `${id}-numbers` },
+    create("summary", {}, "The numbers of this plot"), rows);
+  const caption = create("figcaption");
+  return { node: create("figure", {}, caption, place, numbers), place, rows, caption };
+}

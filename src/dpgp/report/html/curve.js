@@ -1,0 +1,82 @@
+// A slice through the function: mean, what is unknown about it, and where new observations lie.
+
+const CURVE_POINTS = 201, TABLE_EVERY = 10;
+
+function curveValues(posterior, point, axis) {
+  const { low, high } = posterior.model.inputs;
+  return Array.from({ length: CURVE_POINTS }, (_, k) => {
+    const x = low[axis] + (high[axis] - low[axis]) * k / (CURVE_POINTS - 1);
+    const at = point.slice();
+    at[axis] = x;
+    return { x, ...posterior.predict(at) };
+  });
+}
+
+function drawCurve(place, posterior, values, axis, point, yRange) {
+  const { inputs } = posterior.model, { target } = posterior;
+  const xRange = [inputs.low[axis], inputs.high[axis]], name = inputs.names[axis];
+  const labels = ticks(yRange[0], yRange[1], 5).map(formatter(yRange[1] - yRange[0]));
+  const frame = canvas(place, { ratio: 0.62, most: 400, left: leftMargin(labels), bottom: 56 });
+  const x = linear(...xRange, frame.left, frame.right), y = linear(...yRange, frame.bottom, frame.top);
+  yAxis(frame, y, yRange, target.name, true);
+  const inside = draw("svg", {
+    x: frame.left, y: frame.top, width: frame.right - frame.left, height: frame.bottom - frame.top,
+    viewBox: `${frame.left} ${frame.top} ${frame.right - frame.left} ${frame.bottom - frame.top}`,
+  });
+  inside.append(
+    band(values, x, y, "lower", "upper", "observation"),
+    band(values, x, y, "functionLow", "functionHigh", "function"),
+    draw("path", { class: "mean", d: path(values.map((v) => [x(v.x), y(v.mean)])) }),
+  );
+  frame.svg.append(inside);
+  const density = inputs.density && inputs.density[axis];
+  if (density) frame.svg.append(densityStrip(density, (from, to) => ({
+    x: x(from), width: x(to) - x(from), y: frame.bottom + 2, height: 9,
+  })));
+  frame.svg.append(draw("line", {
+    class: "axis", x1: frame.left, x2: frame.right, y1: frame.bottom, y2: frame.bottom }));
+  xAxis(frame, x, xRange, name, density ? 12 : 0);
+  marker(frame, x, y, point[axis], posterior.at(point).mean);
+  describe(frame.svg, `Curve of ${target.name} along ${name}`, curveWords(target, name, values));
+  return { ...frame, x, y };
+}
+
+function band(values, x, y, low, high, kind) {
+  const up = values.map((v) => [x(v.x), y(v[high])]), down = values.map((v) => [x(v.x), y(v[low])]);
+  return draw("path", { class: `band ${kind}`, d: `${path([...up, ...down.reverse()])}Z` });
+}
+
+function marker(frame, x, y, at, mean) {
+  frame.svg.append(
+    draw("line", { class: "cursor", x1: x(at), x2: x(at), y1: frame.top, y2: frame.bottom }),
+    draw("circle", { class: "cursor-dot", cx: x(at), cy: y(mean), r: 4.5 }),
+  );
+}
+
+function curveWords(target, name, values) {
+  const format = formatter(target.high - target.low), means = values.map((v) => v.mean);
+  const [first, last] = [means[0], means[means.length - 1]].map(format);
+  return `The mean goes from ${first} at the lower bound of ${name} to ${last} at the upper, between `
+    + `${format(Math.min(...means))} and ${format(Math.max(...means))}. The numbers are in a table.`;
+}
+
+function cell(tag, value, format) {
+  return create(tag, {}, create("data", { value: String(value) }, format(value)));
+}
+
+function curveTable(posterior, values, axis) {
+  const { inputs } = posterior.model, { target } = posterior, name = inputs.names[axis];
+  const forX = formatter(inputs.high[axis] - inputs.low[axis]);
+  const forY = formatter(target.high - target.low);
+  const columns = ["mean", "functionLow", "functionHigh", "lower", "upper"];
+  const headings = [name, "mean", "function from", "to", "observation from", "to"];
+  const rows = values.filter((_, k) => k % TABLE_EVERY === 0).map((v) => {
+    const row = create("tr", {}, cell("th", v.x, forX), ...columns.map((c) => cell("td", v[c], forY)));
+    row.firstChild.setAttribute("scope", "row");
+    return row;
+  });
+  return create("table", {},
+    create("caption", {}, `${target.name} along ${name}: mean, and 95 % intervals`),
+    create("thead", {}, create("tr", {}, ...headings.map((h) => create("th", { scope: "col" }, h)))),
+    create("tbody", {}, ...rows));
+}

@@ -1,0 +1,113 @@
+// Elements, axes and the strip of the private density.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function create(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+function draw(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill(node, attributes, children) {
+  Object.entries(attributes).forEach(([name, value]) => node.setAttribute(name, value));
+  node.append(...children);
+  return node;
+}
+
+// An empty picture as wide as its place, with margins for axes
+function canvas(place, { ratio, most, left, right = 14, top = 10, bottom }) {
+  const width = Math.max(place.clientWidth, 260);
+  const height = Math.min(Math.max(width * ratio, 250), most);
+  place.querySelectorAll("svg").forEach((old) => old.remove());
+  const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
+  place.prepend(svg);
+  return { svg, width, height, left, right: width - right, top, bottom: height - bottom };
+}
+
+function describe(svg, title, words) {
+  svg.setAttribute("aria-label", `${title}. ${words}`);
+}
+
+function leftMargin(labels) {
+  return 34 + 7 * Math.max(...labels.map((label) => label.length));
+}
+
+function xAxis(frame, x, range, name, offset = 0) {
+  const base = frame.bottom + offset, format = formatter(range[1] - range[0]);
+  const marks = ticks(range[0], range[1], Math.max(2, Math.floor((frame.right - frame.left) / 58)));
+  marks.forEach((tick) => frame.svg.append(
+    draw("line", { class: "axis", x1: x(tick), x2: x(tick), y1: base, y2: base + 5 }),
+    draw("text", { class: "label", x: x(tick), y: base + 18, "text-anchor": "middle" }, format(tick)),
+  ));
+  const middle = (frame.left + frame.right) / 2, room = (frame.right - frame.left) / 7.5;
+  frame.svg.append(draw("text", { class: "name", x: middle, y: base + 36, "text-anchor": "middle" },
+    draw("title", {}, name), shortened(name, Math.max(room, 8))));
+}
+
+function yAxis(frame, y, range, name, grid) {
+  const format = formatter(range[1] - range[0]);
+  ticks(range[0], range[1], Math.max(2, Math.floor((frame.bottom - frame.top) / 45))).forEach((tick) => {
+    const end = grid ? frame.right : frame.left - 5;
+    frame.svg.append(
+      draw("line", { class: grid ? "grid" : "axis", x1: frame.left, x2: end, y1: y(tick), y2: y(tick) }),
+      draw("text", { class: "label", x: frame.left - 8, y: y(tick) + 4, "text-anchor": "end" }, format(tick)),
+    );
+  });
+  const middle = (frame.top + frame.bottom) / 2, room = (frame.bottom - frame.top) / 7.5;
+  frame.svg.append(draw("text", {
+    class: "name", "text-anchor": "middle", transform: `translate(13 ${middle}) rotate(-90)`,
+  }, draw("title", {}, name), shortened(name, Math.max(room, 8))));
+}
+
+// Darker where more of the rows are, by a private estimate
+function densityStrip(density, place) {
+  const group = draw("g", { class: "density" }), largest = Math.max(...density.heights);
+  density.heights.forEach((height, j) => {
+    if (height <= 0.002 * largest) return;
+    group.append(draw("rect", {
+      ...place(density.edges[j], density.edges[j + 1]),
+      "fill-opacity": (0.08 + 0.67 * Math.sqrt(height / largest)).toFixed(3),
+    }));
+  });
+  return group;
+}
+
+function path(points) {
+  return points.map(([a, b], k) => `${k ? "L" : "M"}${a.toFixed(2)} ${b.toFixed(2)}`).join("");
+}
+
+// Text lines beside the pointer, inside their place
+function showTip(place, left, top, lines) {
+  const tip = place.querySelector(".tip") || place.appendChild(create("div", { class: "tip" }));
+  tip.replaceChildren(...lines.map((line) => create("div", {}, [line].flat().join(": "))));
+  tip.hidden = false;
+  const most = place.clientWidth - tip.offsetWidth - 2;
+  tip.style.left = `${Math.max(0, Math.min(left + 14, most))}px`;
+  tip.style.top = `${Math.max(0, top - tip.offsetHeight - 10)}px`;
+}
+
+function hideTip(place) {
+  const tip = place.querySelector(".tip");
+  if (tip) tip.hidden = true;
+}
+
+// Position of a pointer in the units of the picture
+function pointerIn(svg, event) {
+  const box = svg.getBoundingClientRect(), view = svg.viewBox.baseVal;
+  return [
+    (event.clientX - box.left) * view.width / box.width,
+    (event.clientY - box.top) * view.height / box.height,
+  ];
+}
+
+// The same words for the pointer, for the sliders and for tables
+function predictionLines(target, at) {
+  const format = formatter(target.high - target.low);
+  return [
+    [`mean ${target.name}`, format(at.mean)],
+    ["function, 95\u00a0%", `${format(at.functionLow)} to ${format(at.functionHigh)}`],
+    ["observation, 95\u00a0%", `${format(at.lower)} to ${format(at.upper)}`],
+  ];
+}

@@ -1,0 +1,126 @@
+"""What is promised and what it rests on: guarantee, public choices, releases."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from dpgp.privacy.ledger import GaussianRelease
+from dpgp.privacy.neighbours import Neighbours
+from dpgp.report.guarantee import guarantee_in_words
+from dpgp.report.html.markup import Markup, element, join, number, paragraph, table
+from dpgp.report.released import column_names
+
+if TYPE_CHECKING:
+    from dpgp.privacy.certificate import Certificate, Selection
+    from dpgp.regressor import PrivateGPRegressor
+
+
+def banner(certificate: Certificate) -> Markup:
+    """Return a warning that nobody overlooks where a model is not private, else nothing."""
+    if certificate.is_private:
+        return Markup("")
+    return element(
+        "aside",
+        paragraph("NOT private", class_="shout"),
+        paragraph(guarantee_in_words(certificate)),
+        paragraph("Treat the model and this page like the data themselves: do not publish them."),
+        class_="banner",
+        role="note",
+        aria_label="Warning",
+    )
+
+
+def guarantee(certificate: Certificate) -> Markup:
+    """Return ε, δ, whom they protect, and what that means in words."""
+    facts = [
+        ("ε", "∞" if math.isinf(certificate.epsilon) else f"{certificate.epsilon:g}"),
+        ("δ", _chance(certificate.delta)),
+        ("protects", f"{certificate.unit}, {CHANGES[certificate.neighbours]}"),
+    ]
+    pairs = join(element("div", element("dt", a), element("dd", b)) for a, b in facts)
+    if not certificate.is_private:
+        return Markup(element("dl", pairs, class_="facts") + paragraph(_nothing(certificate)))
+    return Markup(
+        element("dl", pairs, class_="facts")
+        + paragraph(guarantee_in_words(certificate), class_="lead")
+        + paragraph(CAVEAT, class_="quiet")
+    )
+
+
+def _nothing(certificate: Certificate) -> str:
+    if math.isinf(certificate.epsilon):
+        return "No noise was added, so nothing is promised."
+    return "What a fit with a secret source of noise would have promised. This one does not."
+
+
+def _chance(delta: float) -> Markup:
+    in_words = f" one in {1 / delta:,.0f}" if delta > 0.0 else ""
+    return join([f"{delta:g}", element("small", in_words)])
+
+
+CHANGES = {
+    Neighbours.REPLACE: "replaced by any other",
+    Neighbours.ADD_REMOVE: "added or removed",
+}
+
+CAVEAT = (
+    "The smaller ε and δ, the stronger the protection. The guarantee is about this model alone: "
+    "budgets of other models of the same people add to it."
+)
+
+
+def bounds(model: PrivateGPRegressor) -> Markup:
+    """Return the bounds that were public before any row was seen."""
+    box, target_box = model.inputs_.box, model.target_box_
+    names = column_names(box, "input") + column_names(target_box, "target")
+    kinds = ["input"] * len(box.low) + ["target"] * len(target_box.low)
+    lows, highs = [*box.low, *target_box.low], [*box.high, *target_box.high]
+    rows = [
+        (name, kind, f"{low:g}", f"{high:g}")
+        for name, kind, low, high in zip(names, kinds, lows, highs, strict=True)
+    ]
+    return Markup(
+        table("Columns and their public bounds", ("column", "role", "from", "to"), rows)
+        + paragraph(
+            "Bounds are public knowledge, never read from the data. An input beyond its bounds "
+            "counts as at the nearest one.",
+            class_="quiet",
+        )
+    )
+
+
+def releases(certificate: Certificate) -> Markup:
+    """Return everything that was computed from rows, with the noise it carries."""
+    headings = ("release", "numbers", "sensitivity", "noise sd", "μ")
+    rows: list[tuple[str, ...]] = [_release(release) for release in certificate.releases]
+    if certificate.mu is not None:
+        rows.append(("together", "", "", "", number(certificate.mu, 4)))
+    return Markup(
+        paragraph(
+            "Everything that was computed from the rows, each with Gaussian noise in proportion to "
+            "its sensitivity: how far one person could move it. μ is the price of a release in "
+            "Gaussian differential privacy; the squares of the prices add up."
+        )
+        + table("What was released", headings, rows)
+    )
+
+
+def _release(release: GaussianRelease | Selection) -> tuple[str, ...]:
+    if not isinstance(release, GaussianRelease):
+        return (str(release), "", "", "", "")
+    numbers = (release.sensitivity, release.noise_std, release.mu)
+    return (release.label, f"{release.coordinates:,}", *(number(value, 4) for value in numbers))
+
+
+def contents(certificate: Certificate) -> str:
+    """Say what is in the page and the model."""
+    if not certificate.is_private:
+        return (
+            "This page and the model hold numbers computed from rows without secret noise: a "
+            "simulation, for tests and teaching."
+        )
+    return (
+        "This page and the model hold released values and public choices only: no row of the data, "
+        "and no number computed from rows without noise."
+    )

@@ -1,0 +1,123 @@
+"""The report of a fitted model: one HTML file that works offline and asks nobody for anything."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+from matplotlib.colors import to_hex
+from sklearn.utils.validation import check_is_fitted
+
+from dpgp import __version__
+from dpgp.report import style
+from dpgp.report.html import guarantee, knowledge
+from dpgp.report.html.markup import Markup, element, html, paragraph
+from dpgp.report.html.payload import payload
+from dpgp.report.html.use import use
+from dpgp.report.released import column_names
+
+if TYPE_CHECKING:
+    from dpgp.regressor import PrivateGPRegressor
+
+SCRIPTS = (
+    "posterior.js",
+    "scales.js",
+    "drawing.js",
+    "curve.js",
+    "heatmap.js",
+    "controls.js",
+    "page.js",
+)
+MEAN_COLOURS, UNCERTAINTY_COLOURS, STEPS = style.SEQUENTIAL, "magma_r", 33
+
+
+def report_html(
+    model: PrivateGPRegressor, title: str | None = None, model_file: str = "model.json"
+) -> str:
+    """Return the report as a page; ``model_file`` is what the model is called in its examples."""
+    check_is_fitted(model)
+    certificate = model.certificate_
+    heading = _title(model) if title is None else title
+    css, script = _style(), _script()
+    return Template(_asset("template.html")).substitute(
+        policy=_policy(css, script),
+        window_title=html(heading if certificate.is_private else f"NOT private: {heading}"),
+        title=html(heading),
+        style=css,
+        script=script,
+        banner=guarantee.banner(certificate),
+        guarantee=guarantee.guarantee(certificate),
+        plots=_plots(model),
+        accuracy=knowledge.accuracy(model),
+        learned=knowledge.learned(model),
+        bounds=guarantee.bounds(model),
+        releases=guarantee.releases(certificate),
+        use=use(model, model_file),
+        contents=html(guarantee.contents(certificate)),
+        version=html(__version__),
+        created=html(datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
+    )
+
+
+def _title(model: PrivateGPRegressor) -> str:
+    targets = column_names(model.target_box_, "target")
+    inputs = column_names(model.inputs_.box, "input")
+    return f"{_listed(targets)} by {_listed(inputs)}"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _plots(model: PrivateGPRegressor) -> Markup:
+    """Return the place of the plots with the numbers they are drawn from, or why there are none."""
+    try:
+        numbers = payload(model)
+    except ValueError as error:
+        return paragraph("There are no plots: ", str(error))
+    numbers["colours"] = {"mean": _colours(MEAN_COLOURS), "std": _colours(UNCERTAINTY_COLOURS)}
+    data = f'<script type="application/json" id="model">{strict_json(numbers)}</script>'
+    noscript = paragraph("The plots need JavaScript. All tables of this page work without it.")
+    return Markup(f'<div id="plots"></div>{element("noscript", noscript)}{data}')
+
+
+def strict_json(value: Any) -> str:
+    """Return JSON that cannot end the element it stands in."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _colours(name: str) -> list[str]:
+    colour_map = mpl.colormaps[name].resampled(STEPS)
+    return [to_hex(colour_map(k)) for k in range(STEPS)]
+
+
+def _style() -> str:
+    colours = {"blue": style.BLUE, "vermilion": style.VERMILION, "ink": style.INK}
+    variables = "".join(f"--{name}:{colour};" for name, colour in colours.items())
+    return f":root{{{variables}}}\n{_asset('report.css')}"
+
+
+def _script() -> str:
+    return '"use strict";\n{\n' + "\n".join(_asset(name) for name in SCRIPTS) + "}\n"
+
+
+def _policy(css: str, script: str) -> str:
+    """Return a content security policy: nothing is loaded, and no other script or style runs."""
+    return (
+        f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(script)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _asset(name: str) -> str:
+    return (files("dpgp.report.html") / name).read_text(encoding="utf-8")

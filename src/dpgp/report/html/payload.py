@@ -1,0 +1,81 @@
+"""All numbers that the page computes predictions from, as plain values for strict JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.export.specify import specification_of
+from dpgp.inference.posterior import mixture_half_width
+from dpgp.report.released import column_names, densities, posterior_of
+
+if TYPE_CHECKING:
+    from dpgp.regressor import PrivateGPRegressor
+
+Array = NDArray[np.float64]
+
+COVERAGE = 0.95
+
+
+def payload(model: PrivateGPRegressor) -> dict[str, Any]:
+    """Return inputs, features, and the posterior of every target; a ValueError where it cannot.
+
+    The kernels are those of :func:`dpgp.export.specification`.
+    """
+    count = len(model.calibration_)
+    specifications = [specification_of(model, k) for k in range(count)]
+    shared = specifications[0]
+    names = column_names(model.inputs_.box, "input")
+    return {
+        "inputs": {**plain(shared["inputs"]), "names": names, "density": plain(densities(model))},
+        "features": plain(shared["features"]),
+        "anchors": plain(shared["anchors"]),
+        "projection": plain(shared["projection"]),
+        "targets": [_target(model, k, specifications[k]) for k in range(count)],
+        "atoms": _atoms(model),
+    }
+
+
+def _target(model: PrivateGPRegressor, k: int, specification: dict[str, Any]) -> dict[str, Any]:
+    box, spreads = model.target_box_, posterior_of(model, k).spreads
+    scales = np.sqrt(spreads / spreads.mean())[None]
+    return {
+        "name": column_names(box, "target")[k],
+        "low": float(box.low[k]),
+        "high": float(box.high[k]),
+        "centre": specification["centre"],
+        "scale": specification["scale"],
+        "noise_variance": specification["noise_variance"],
+        "m": plain(specification["m"]),
+        "S": lower_triangle(specification["S"]),
+        "kernel": plain(specification["kernel"]),
+        "K_zz": lower_triangle(specification["K_zz"]),
+        "function_factor": float(mixture_half_width(scales, COVERAGE)[0]),
+        "interval_factor": model.calibration_[k].factor(COVERAGE),
+    }
+
+
+def lower_triangle(S: Array) -> list[list[float]]:
+    """Return the rows of a symmetric matrix up to the diagonal."""
+    return [row[: i + 1].tolist() for i, row in enumerate(np.asarray(S))]
+
+
+def plain(value: Any) -> Any:
+    """Return nested arrays as nested lists."""
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(part) for part in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _atoms(model: PrivateGPRegressor) -> dict[str, Any] | None:
+    density = model.input_density_
+    if density is None:
+        return None
+    return {
+        "points": plain(density.points),
+        "shares": plain(density.weights / density.weights.sum()),
+    }

@@ -1,0 +1,89 @@
+// Axes, numbers for people, and colours. No document.
+
+function niceStep(range, count) {
+  const rough = range / count, power = 10 ** Math.floor(Math.log10(rough));
+  const factor = [1, 2, 5, 10].find((candidate) => candidate * power >= rough * 0.999);
+  return factor * power;
+}
+
+function ticks(low, high, count) {
+  const step = niceStep(high - low, count), found = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) {
+    found.push(Number((k * step).toPrecision(12)));
+  }
+  return found;
+}
+
+// A function that writes numbers so that differences of a thousandth of the range are seen
+function formatter(range) {
+  if (!(range >= 1e-4 && range < 1e7)) return (value) => value.toExponential(3);
+  const decimals = Math.max(0, 3 - Math.floor(Math.log10(range) + 1e-9));
+  const options = { minimumFractionDigits: 0, maximumFractionDigits: decimals };
+  const format = new Intl.NumberFormat("en-GB", options);
+  return (value) => format.format(value).replace("-", "−");
+}
+
+function shortened(text, most) {
+  const letters = Array.from(text);
+  return letters.length <= most ? text : `${letters.slice(0, most - 1).join("")}…`;
+}
+
+// How far a slider moves at a time: a round number where the bounds allow it
+function sliderStep(low, high) {
+  const step = niceStep(high - low, 200);
+  const whole = (value) => Math.abs(value / step - Math.round(value / step)) < 1e-9;
+  return whole(high - low) ? step : (high - low) / 200;
+}
+
+function linear(low, high, from, to) {
+  const scale = (value) => from + (to - from) * (value - low) / (high - low);
+  scale.invert = (pixel) => low + (high - low) * (pixel - from) / (to - from);
+  return scale;
+}
+
+function rgb(hex) {
+  return [1, 3, 5].map((start) => parseInt(hex.slice(start, start + 2), 16));
+}
+
+// A function from [0, 1] to red, green and blue, linear between the given colours
+function colourScale(hexes) {
+  const stops = hexes.map(rgb);
+  return (share) => {
+    const position = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+    const k = Math.min(Math.floor(position), stops.length - 2), rest = position - k;
+    return stops[k].map((value, c) => value + rest * (stops[k + 1][c] - value));
+  };
+}
+
+// Where a private density of one input has its middle
+function medianOf(density) {
+  const masses = density.heights.map((h, j) => h * (density.edges[j + 1] - density.edges[j]));
+  let left = masses.reduce((sum, mass) => sum + mass, 0) / 2;
+  for (let j = 0; j < masses.length; j += 1) {
+    if (masses[j] >= left) {
+      const share = left / masses[j];
+      return density.edges[j] + share * (density.edges[j + 1] - density.edges[j]);
+    }
+    left -= masses[j];
+  }
+  return density.edges[density.edges.length - 1];
+}
+
+// Line segments of the level in a grid of values: marching squares
+function contourPath(values, size, level, x, y) {
+  const parts = [];
+  const cross = (i, j, di, dj) => {
+    const a = values[j * size + i], b = values[(j + dj) * size + i + di];
+    if ((a > level) === (b > level)) return null;
+    const share = (level - a) / (b - a);
+    return `${x(i + di * share).toFixed(1)} ${y(j + dj * share).toFixed(1)}`;
+  };
+  for (let j = 0; j + 1 < size; j += 1) {
+    for (let i = 0; i + 1 < size; i += 1) {
+      const points = [cross(i, j, 1, 0), cross(i + 1, j, 0, 1), cross(i, j + 1, 1, 0), cross(i, j, 0, 1)]
+        .filter((point) => point !== null);
+      for (let k = 0; k + 1 < points.length; k += 2) parts.push(`M${points[k]}L${points[k + 1]}`);
+    }
+  }
+  return parts.join("");
+}

@@ -1,0 +1,57 @@
+"""How to load the model and predict with it, in Python and at the command line."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from dpgp.report.html.markup import Markup, element, paragraph
+from dpgp.report.released import column_names
+
+if TYPE_CHECKING:
+    from dpgp.regressor import PrivateGPRegressor
+
+
+def use(model: PrivateGPRegressor, model_file: str) -> Markup:
+    """Return examples with the model's own columns."""
+    return Markup(
+        paragraph("The model is a file of plain JSON. Predictions spend no budget, however many.")
+        + element("h3", "In Python")
+        + element("pre", element("code", _python(model, model_file)), tabindex="0")
+        + element("h3", "At the command line")
+        + element("pre", element("code", _shell(model_file)), tabindex="0")
+        + paragraph(
+            "Intervals are calibrated to hold new observations as often as they say, on average "
+            "over the training rows, not for each input. Far from the data they are wide, and they "
+            "should be: the plots are pale there."
+        )
+    )
+
+
+def _python(model: PrivateGPRegressor, model_file: str) -> str:
+    box = model.inputs_.box
+    middles = [float(f"{value:.4g}") for value in box.centre]
+    if box.names is None:
+        new = f"new = [{middles!r}]"
+    else:
+        columns = ", ".join(
+            f"{name!r}: [{value!r}]"
+            for name, value in zip(column_names(box, "input"), middles, strict=True)
+        )
+        new = f"new = pandas.DataFrame({{{columns}}})"
+    lines = [
+        "import dpgp",
+        *(["import pandas"] if box.names is not None else []),
+        "",
+        f"model = dpgp.load({model_file!r})",
+        new,
+        "mean, std = model.predict(new, return_std=True)",
+        "lower, upper = model.predict_interval(new, coverage=0.95)",
+        "print(model.certificate_)",
+    ]
+    return "\n".join(lines)
+
+
+def _shell(model_file: str) -> str:
+    file = shlex.quote(model_file)
+    return f"dpgp show {file}\ndpgp predict {file} new.csv -o predictions.csv"

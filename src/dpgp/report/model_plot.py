@@ -1,0 +1,172 @@
+"""Curves, maps and slices of a fitted model. Released values only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import StepPatch
+from numpy.typing import NDArray
+
+from dpgp.export.specify import chosen_target
+from dpgp.report.model_map import draw_two_inputs
+from dpgp.report.released import column_names, densities
+from dpgp.report.style import BLUE, GREY, INK, SKY, STYLE, legend_above, shown_panels
+
+if TYPE_CHECKING:
+    from dpgp.regressor import PrivateGPRegressor
+
+Array = NDArray[np.float64]
+
+COVERAGE = 0.95
+CURVE_POINTS = 300
+PANELS_A_ROW = 3
+RUG_HEIGHT = 0.07
+
+
+class Curve(NamedTuple):
+    """Mean and 95 % bands along a line."""
+
+    x: Array
+    mean: Array
+    function: Array
+    observations: Array
+
+
+def draw_model(
+    model: PrivateGPRegressor, ax: Any = None, target: int | None = None
+) -> Axes | list[Axes]:
+    """Draw a curve of one input, a map of two, or a list of slices of more."""
+    k = chosen_target(model, target)
+    with mpl.rc_context(STYLE):
+        columns = len(model.inputs_.box.low)
+        if columns == 1:
+            return _draw_curve_of_one(model, _axes(ax, 1, (6.4, 4.0))[0], k)
+        if columns == 2:
+            names = input_label(model, 0), input_label(model, 1)
+            axis = _axes(ax, 1, (6.4, 4.6))[0]
+            return draw_two_inputs(model, axis, k, names, label(model, k))
+        return _draw_slices(model, ax, k)
+
+
+def _axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
+    """Return the axes given, or as many new ones, which share the target's axis."""
+    if ax is None:
+        rows = -(-count // PANELS_A_ROW)
+        drawn = shown_panels(rows, min(count, PANELS_A_ROW), size)
+        axes = [axis for row in drawn for axis in row]
+        for spare in axes[count:]:
+            spare.remove()
+        return axes[:count]
+    axes = [ax] if isinstance(ax, Axes) else list(np.ravel(ax))
+    if len(axes) != count:
+        raise ValueError(f"`ax` must hold {count} axes for this model, got {len(axes)}.")
+    return axes
+
+
+def _draw_curve_of_one(model: PrivateGPRegressor, axis: Axes, k: int) -> Axes:
+    draw_slice(axis, _along(model, k, 0, model.inputs_.box.centre), model, 0)
+    target = label(model, k)
+    axis.set(ylabel=target)
+    axis.set_title(f"{target} by {input_label(model, 0)}")
+    _make_room(axis)
+    axis.legend()
+    return axis
+
+
+def _draw_slices(model: PrivateGPRegressor, ax: Any, k: int) -> list[Axes]:
+    box = model.inputs_.box
+    count = len(box.low)
+    rows = -(-count // PANELS_A_ROW)
+    axes = _axes(ax, count, (3.3 * min(count, PANELS_A_ROW), 2.9 * rows + 0.5))
+    others = typical_inputs(model)
+    for column, axis in enumerate(axes):
+        draw_slice(axis, _along(model, k, column, others), model, column)
+        axis.axvline(others[column], color=INK, lw=0.9, ls=":", label="value in the other panels")
+    for axis in axes[::PANELS_A_ROW] if ax is None else axes[:1]:
+        axis.set_ylabel(label(model, k))
+    for axis in axes[:1] if ax is None else axes:
+        _make_room(axis)
+    if ax is None:
+        legend_above(axes[0].figure, axes[0])  # type: ignore[arg-type]
+    else:
+        axes[0].legend()
+    return axes
+
+
+def draw_slice(axis: Axes, curve: Curve, model: PrivateGPRegressor, column: int) -> None:
+    """Draw mean and bands along one input, over a rug of where the rows are."""
+    bands = (
+        (curve.observations, SKY, 0.25, "95 % of new observations"),
+        (curve.function, BLUE, 0.4, "95 % band of the mean"),
+    )
+    for (lower, upper), color, alpha, words in bands:
+        axis.fill_between(curve.x, lower, upper, color=color, alpha=alpha, lw=0, label=words)
+    axis.plot(curve.x, curve.mean, color=BLUE, label="mean")
+    axis.set(xlabel=input_label(model, column), xlim=(curve.x[0], curve.x[-1]))
+    _draw_rug(axis, model, column)
+
+
+def _draw_rug(axis: Axes, model: PrivateGPRegressor, column: int) -> None:
+    """Draw the private density of an input along the bottom, the highest bar of one height."""
+    known = densities(model)
+    if known is None:
+        return
+    edges, heights = (np.asarray(known[column][name]) for name in ("edges", "heights"))
+    bars = RUG_HEIGHT * heights / max(float(heights.max()), 1e-300)
+    rug = StepPatch(
+        bars, edges, color=GREY, alpha=0.7, lw=0, label="where the rows are",
+        transform=axis.get_xaxis_transform(),
+    )  # fmt: skip
+    axis.add_patch(rug)
+
+
+def _make_room(axis: Axes) -> None:
+    """Lower the bottom of the axes, for the rug."""
+    low, high = axis.get_ylim()
+    axis.set_ylim(low - 1.2 * RUG_HEIGHT * (high - low), high)
+
+
+def _along(model: PrivateGPRegressor, k: int, column: int, others: Array) -> Curve:
+    """Return mean and bands along one input, with the others held."""
+    box = model.inputs_.box
+    x = np.linspace(box.low[column], box.high[column], CURVE_POINTS)
+    X = np.tile(others, (len(x), 1))
+    X[:, column] = x
+    U = model.inputs_(X)
+    mean, std = model._predict_one(k, U, False, False)
+    half = model.calibration_[k].factor(COVERAGE) * std
+    _, half_of_function = model._half_width_of_function(k, U, COVERAGE)
+    ends = np.array([[-1.0], [1.0]])
+    return Curve(x, mean, mean + ends * half_of_function, mean + ends * half)
+
+
+def typical_inputs(model: PrivateGPRegressor) -> Array:
+    """Return the private median of each input; the centre of the box where there is no density."""
+    known = densities(model)
+    if known is None:
+        return model.inputs_.box.centre
+    return np.array([_median(np.asarray(d["edges"]), np.asarray(d["heights"])) for d in known])
+
+
+def _median(edges: Array, heights: Array) -> float:
+    cdf = np.append(0.0, np.cumsum(heights * np.diff(edges)))
+    return float(np.interp(cdf[-1] / 2, cdf, edges))
+
+
+def input_label(model: PrivateGPRegressor, column: int) -> str:
+    """Return the name of an input for a figure."""
+    return _printable(column_names(model.inputs_.box, "input")[column])
+
+
+def label(model: PrivateGPRegressor, target: int) -> str:
+    """Return the name of a target for a figure."""
+    return _printable(column_names(model.target_box_, "target")[target])
+
+
+def _printable(name: str) -> str:
+    """Return a name that is not read as a formula, and not too long for an axis."""
+    short = name if len(name) <= 40 else f"{name[:39]}…"
+    return short.replace("$", r"\$")

@@ -1,0 +1,65 @@
+"""What every report says about a fitted model: names, posteriors, where the rows are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.inference.posterior import Posterior
+from dpgp.inference.warp import MIX
+
+if TYPE_CHECKING:
+    from dpgp.domain import Box
+    from dpgp.regressor import PrivateGPRegressor
+
+Array = NDArray[np.float64]
+
+
+class Density(TypedDict):
+    """A density of one input, constant between edges."""
+
+    edges: Array
+    heights: Array
+
+
+def column_names(box: Box, kind: str) -> list[str]:
+    """Return the columns' names, numbered ones where they have none."""
+    if box.names is not None:
+        return [str(name) for name in box.names]
+    return [kind] if len(box.low) == 1 else [f"{kind} {k + 1}" for k in range(len(box.low))]
+
+
+def posterior_of(model: PrivateGPRegressor, target: int) -> Posterior:
+    """Return the posterior of one target."""
+    posterior = model.posterior_
+    return posterior[target] if isinstance(posterior, tuple) else posterior
+
+
+def densities(model: PrivateGPRegressor) -> list[Density] | None:
+    """Return a private density of each input, constant between edges; None where none was released.
+
+    From the density of all inputs where there is one, else from the histograms of the warp.
+    """
+    box = model.inputs_.box
+    if model.input_density_ is not None:
+        points, weights = model.input_density_.points, model.input_density_.weights
+        columns = zip(points.T, box.low, box.high, strict=True)
+        return [_marginal(x, weights, low, high) for x, low, high in columns]
+    warp: Any = model.inputs_.warp
+    if warp is None:
+        return None
+    # g' = (1 - m) + m·density
+    heights = np.maximum((warp.slopes() - (1 - MIX)) / MIX, 0.0)
+    edges = box.centre[:, None] + box.half_width[:, None] * warp.edges
+    return [{"edges": e, "heights": h} for e, h in zip(edges, heights, strict=True)]
+
+
+def _marginal(x: Array, weights: Array, low: float, high: float) -> Density:
+    """Spread the weight at every position evenly over the stretch nearest to it."""
+    shares, index = np.unique(np.round((x - low) / (high - low), 12), return_inverse=True)
+    positions = low + shares * (high - low)
+    mass = np.bincount(index.ravel(), weights=weights)
+    edges = np.concatenate([[low], (positions[1:] + positions[:-1]) / 2, [high]])
+    return {"edges": edges, "heights": mass / np.diff(edges)}

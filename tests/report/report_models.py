@@ -1,0 +1,79 @@
+"""Small seeded models for the tests of the report, each fitted once."""
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    ExpSineSquared,
+    Matern,
+    RationalQuadratic,
+)
+
+from dpgp import PrivateGPRegressor
+
+AWKWARD = "</script><b>x</b> \"quoted\" & 'single' Größe 体重 " + "long" * 60
+
+MODELS = {
+    "one input": {"columns": 1},
+    "two inputs": {"columns": 2},
+    "three inputs": {"columns": 3},
+    "five inputs": {"columns": 5},
+    "additive": {"columns": 3, "features": "additive"},
+    "several targets": {"columns": 1, "targets": 2},
+    "no warp": {"columns": 2, "warp": False, "calibrate": False},
+    "matern 0.5": {"columns": 2, "kernel": ConstantKernel(0.1) * Matern([0.5, 0.7], nu=0.5)},
+    "matern 1.5": {"columns": 1, "kernel": Matern(0.5, nu=1.5) * Matern(0.7, nu=2.5)},
+    "rational": {
+        "columns": 2,
+        "kernel": RationalQuadratic(0.5, 2.0) * (ConstantKernel(0.1) + RBF(0.7)) + DotProduct(0.5),
+    },
+    "periodic": {"columns": 1, "kernel": ExpSineSquared(0.5)},
+    "without noise": {"columns": 1, "epsilon": float("inf")},
+}
+
+
+@lru_cache
+def fitted(name: str) -> PrivateGPRegressor:
+    options = dict(MODELS[name])
+    columns, targets = options.pop("columns"), options.pop("targets", 1)
+    if "kernel" in options:
+        options["inducing_points"] = 4
+    generator = np.random.default_rng(0)
+    X = generator.uniform(0.0, 10.0, (400, columns))
+    y = np.sin(X[:, 0]) + 0.1 * generator.standard_normal(400)
+    y = y if targets == 1 else np.column_stack([y, -y / 2])
+    gp = PrivateGPRegressor(3.0, 1e-5, bounds=(0, 10), target_bounds=(-2, 3), stages=1)
+    return gp.set_params(random_state=0, **options).fit(X, y)
+
+
+def named(name: str) -> PrivateGPRegressor:
+    """A copy of the model with two inputs whose columns have awkward names."""
+    gp = fitted("two inputs")
+    other = type(gp)(**gp.get_params()).set_params(random_state=None)
+    vars(other).update(vars(gp))
+    other.inputs_ = replace(gp.inputs_, box=replace(gp.inputs_.box, names=(name, "b")))
+    other.target_box_ = replace(gp.target_box_, names=(name,))
+    return other
+
+
+def predictions(gp: PrivateGPRegressor, X: np.ndarray, target: int) -> dict[str, np.ndarray]:
+    """What Python says, in the names of the page."""
+    X = np.asarray(X, dtype=np.float64)
+    mean, std = gp.predict(X, return_std=True, latent=True)
+    _, observation_std = gp.predict(X, return_std=True)
+    lower, upper = gp.predict_interval(X, 0.95)
+    function_low, function_high = gp.predict_interval(X, 0.95, latent=True)
+    found = {
+        "mean": mean,
+        "std": std,
+        "observationStd": observation_std,
+        "lower": lower,
+        "upper": upper,
+        "functionLow": function_low,
+        "functionHigh": function_high,
+    }
+    return {key: value.reshape(len(X), -1)[:, target] for key, value in found.items()}

@@ -1,0 +1,69 @@
+"""The page's arithmetic, run by V8 without a page, predicts what Python predicts."""
+
+import json
+from contextlib import closing
+from importlib.resources import files
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from py_mini_racer import MiniRacer
+from report_models import MODELS, fitted, predictions
+
+from dpgp.report.html.payload import payload
+
+SOURCE = (files("dpgp.report.html") / "posterior.js").read_text(encoding="utf-8")
+SCALES = (files("dpgp.report.html") / "scales.js").read_text(encoding="utf-8")
+
+
+def evaluate(*sources: str) -> object:
+    with closing(MiniRacer()) as engine:
+        for source in sources[:-1]:
+            engine.eval(source, timeout_sec=120)
+        return json.loads(engine.eval(f"JSON.stringify({sources[-1]})", timeout_sec=120))
+
+
+def page_predictions(numbers: dict, X: np.ndarray, target: int) -> dict[str, np.ndarray]:
+    model = f"const model = {json.dumps(numbers, allow_nan=False)};"
+    posterior = f"const posterior = new Posterior(model, {target});"
+    points = json.dumps(X.tolist())
+    found = evaluate(SOURCE, model, posterior, f"{points}.map((x) => posterior.predict(x))")
+    return {key: np.array([point[key] for point in found]) for key in found[0]}
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "periodic"])
+def test_page_predicts_what_python_predicts(name):
+    gp = fitted(name)
+    X = np.random.default_rng(1).uniform(-2.0, 12.0, (30, gp.n_features_in_))
+    X[0], X[1] = 0.0, 10.0
+    for target in range(len(gp.calibration_)):
+        expected = predictions(gp, X, target)
+        found = page_predictions(payload(gp), X, target)
+        assert found.keys() == expected.keys()
+        for key, values in expected.items():
+            assert_allclose(found[key], values, rtol=0, atol=1e-9, err_msg=key)
+
+
+def test_other_kernels_have_no_payload():
+    with pytest.raises(ValueError, match="ExpSineSquared"):
+        payload(fitted("periodic"))
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("ticks(0, 10, 5)", [0, 2, 4, 6, 8, 10]),
+        ("ticks(-0.31, 0.29, 4)", [-0.2, 0, 0.2]),
+        ("sliderStep(2, 18)", 0.1),
+        ("sliderStep(0, 200)", 1),
+        ("formatter(140)(151.26)", "151.3"),
+        ("formatter(6)(-0.1204)", "−0.12"),
+        ("formatter(1e9)(12340)", "1.234e+4"),
+        ("shortened('abcdef', 4)", "abc…"),
+        ("medianOf({edges: [0, 1, 3], heights: [1, 1]})", 1.5),
+        ("contourPath([0, 1, 0, 1], 2, 0.25, (i) => i * 4, (j) => j)", "M1.0 0.0L1.0 1.0"),
+    ],
+)
+def test_scales(call, expected):
+    found = evaluate(SCALES, call)
+    assert found == (expected if isinstance(expected, str) else pytest.approx(expected))

@@ -1,0 +1,202 @@
+"""The page as a text: one file, nothing loaded, names escaped, words that fit the model."""
+
+import base64
+import hashlib
+import itertools
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from report_models import AWKWARD, fitted, named
+
+from dpgp.report.html import report_html
+from dpgp.report.html.accuracy import achieved_over_box, achieved_where_data_are, expected
+from dpgp.report.html.hyperparameters import hyperparameters
+from dpgp.report.html.payload import payload
+from dpgp.report.released import densities
+
+
+class Page(HTMLParser):
+    """Tags with their attributes, and the text of scripts and styles."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict]] = []
+        self.texts: dict[str, list[str]] = {}
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_data(self, data):
+        self.texts.setdefault(self.tags[-1][0] if self.tags else "", []).append(data)
+
+    def all(self, tag: str) -> list[dict]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+def data_of(page: str) -> dict:
+    found = re.search(r'<script type="application/json" id="model">(.*?)</script>', page, re.S)
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    return json.loads(found.group(1), parse_constant=refuse)
+
+
+def test_page_loads_nothing():
+    page = Page(report_html(fitted("two inputs")))
+    loading = [a for _, a in page.tags if {"src", "href", "action", "data", "poster"} & a.keys()]
+    assert loading == []
+    assert not {"link", "iframe", "object", "embed", "img", "base", "form"} & {
+        t for t, _ in page.tags
+    }
+    css = "".join(page.texts["style"])
+    assert "url(" not in css
+    assert "@import" not in css
+    script = "".join(page.texts["script"])
+    for word in (
+        "eval(",
+        "Function(",
+        "fetch(",
+        "XMLHttpRequest",
+        "import(",
+        "WebSocket",
+        "innerHTML",
+    ):
+        assert word not in script
+
+
+def test_policy_allows_this_script_and_style_alone():
+    text = report_html(fitted("one input"))
+    policy = next(a["content"] for a in Page(text).all("meta") if "http-equiv" in a)
+    assert policy.startswith("default-src 'none'; ")
+    for tag in ("style", "script"):
+        content = re.search(f"<{tag}>(.*?)</{tag}>", text, re.S).group(1)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}';" in policy
+
+
+def test_names_are_escaped():
+    text = report_html(named(AWKWARD), title=AWKWARD)
+    assert "<b>" not in text
+    page = Page(text)
+    assert [a.get("type") for a in page.all("script")] == ["application/json", None]
+    data = data_of(text)
+    assert data["inputs"]["names"] == [AWKWARD, "b"]
+    assert data["targets"][0]["name"] == AWKWARD
+    assert AWKWARD in page.texts["h1"]
+
+
+def test_payload_is_the_model_and_has_all_digits():
+    gp = fitted("two inputs")
+    data = data_of(report_html(gp))
+    assert data["targets"][0]["m"] == gp.posterior_.moments.w.tolist()
+    assert [len(row) for row in data["targets"][0]["S"]] == list(
+        range(1, len(data["targets"][0]["m"]) + 1)
+    )
+
+
+def test_simulations_cannot_be_overlooked():
+    for name in ("one input", "without noise"):
+        page = Page(report_html(fitted(name)))
+        assert "NOT private" in page.texts["p"]
+        assert page.texts["title"][0].startswith("NOT private")
+        assert "no row of the data" not in "".join(page.texts["p"])
+    assert "∞" in page.texts["dd"]
+
+
+def test_private_model_says_what_it_promises():
+    gp = named("a")
+    gp.certificate_ = replace(gp.certificate_, seeded=False)
+    text = report_html(gp, title="Heights")
+    assert "NOT" not in re.sub(r"<script.*?</script>", "", text, flags=re.S)
+    words = "".join(Page(text).texts["p"])
+    assert "changes by a factor of at most 20.1, plus 1e-05" in words
+    assert "no row of the data" in words
+
+
+def test_headings_are_in_order_and_landmarks_exist():
+    page = Page(report_html(fitted("one input")))
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+    assert {"header", "main", "footer"} <= {tag for tag, _ in page.tags}
+    assert page.all("html")[0]["lang"] == "en"
+
+
+def test_kernels_that_the_page_cannot_compute_are_named():
+    text = report_html(fitted("periodic"))
+    assert "There are no plots" in text
+    assert "ExpSineSquared" in text
+    assert 'id="model"' not in text
+
+
+def test_certificate_lists_every_release():
+    gp = fitted("one input")
+    cells = Page(report_html(gp)).texts["th"]
+    for release in gp.certificate_.releases:
+        assert release.label in cells
+
+
+@pytest.mark.parametrize("name", ["one input", "two inputs"])
+def test_densities_hold_all_rows(name):
+    gp = fitted(name)
+    for density in densities(gp):
+        total = np.dot(density["heights"], np.diff(density["edges"]))
+        assert total == pytest.approx(gp.input_density_.weights.sum())
+        assert (density["edges"][0], density["edges"][-1]) == (0.0, 10.0)
+
+
+def test_densities_of_many_inputs_are_those_of_the_warp():
+    gp = fitted("five inputs")
+    assert gp.input_density_ is None
+    if gp.inputs_.warp is None:
+        assert densities(gp) is None
+    else:
+        heights = np.array([density["heights"] for density in densities(gp)])
+        assert heights.mean(axis=1) == pytest.approx(np.ones(5))
+    assert payload(gp)["atoms"] is None
+
+
+def test_own_error_is_an_average_of_what_python_predicts():
+    gp = fitted("one input")
+    X, weights = gp.input_density_.points, gp.input_density_.weights
+    _, std = gp.predict(X, return_std=True, latent=True)
+    lower, upper = gp.predict_interval(X, 0.95)
+    found = achieved_where_data_are(gp, 0)
+    assert found.error == pytest.approx(np.sqrt(np.average(std**2, weights=weights)))
+    assert found.interval_width == pytest.approx(np.average(upper - lower, weights=weights))
+    X = np.linspace(0, 10, 2001)[:, None]
+    _, std = gp.predict(X, return_std=True, latent=True)
+    assert achieved_over_box(gp, 0).error == pytest.approx(np.sqrt(np.mean(std**2)), rel=0.02)
+
+
+def test_forecast_or_why_there_is_none():
+    import dpgp
+
+    found = expected(fitted("one input"))
+    planned = dpgp.plan(
+        n=400, bounds=(0, 10), target_bounds=(-2, 3), epsilon=3.0, delta=1e-5, stages=1
+    )
+    assert found.forecast == planned.forecast
+    assert found.rows_are_public
+    assert "several" in expected(fitted("several targets")).why_not
+    assert "There is no forecast" in report_html(fitted("several targets"))
+
+
+def test_hyperparameters_are_in_units_of_people():
+    gp = fitted("matern 0.5")
+    thetas = gp.posterior_.thetas
+    noise, size, *lengths = hyperparameters(gp, 0)
+    np.testing.assert_allclose(noise.draws, 2.5 * np.exp(thetas[:, 2 + 1]))
+    np.testing.assert_allclose(size.draws, 2.5 * np.exp(thetas[:, 0] / 2))
+    assert size.what == "size of the smooth part (Matern) (sd)"
+    assert [h.what for h in lengths] == [
+        f"length of the smooth part (Matern) along input {k}" for k in (1, 2)
+    ]
+    np.testing.assert_allclose(lengths[1].draws, np.exp(thetas[:, 2]))
