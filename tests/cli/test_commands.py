@@ -50,10 +50,13 @@ def test_demo_leaves_model_figure_and_report(run, tmp_path):
     model = dpgp.load(tmp_path / "model.json")
     assert model.certificate_.is_private
     assert model.feature_names_in_.tolist() == ["age", "weight_kg"]
-    report = (tmp_path / "report.md").read_text()
-    assert "| stage 6 |" in report
-    assert "(figure.png)" in report
+    assert model.target_box_.names == ("height_cm",)
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Height by age and weight, NHANES 2017–2018" in report
     assert "RMSE" not in report  # held-out errors are the curator's
+    assert "look at this first" in result.stdout
+    assert "expected error of the mean" in result.stdout
+    assert str(tmp_path / "report.html") in result.stdout.replace("\n", "")
 
 
 def test_unknown_experiment_is_a_usage_error(run):

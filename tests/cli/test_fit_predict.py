@@ -5,10 +5,9 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import dpgp
-from dpgp.cli import app, consent
+from dpgp.cli import consent
 
 HEIGHT, AGE = "Größe, cm", "age: years"
 TARGET, FEATURE = f"{HEIGHT}:70:190", f"{AGE}:2:18"
@@ -16,7 +15,7 @@ BUDGET = ("--epsilon", 1, "--delta", 1e-6)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, invoke):
     """A table with awkward names, and a model of it."""
     folder = tmp_path_factory.mktemp("study")
     generator = np.random.default_rng(0)
@@ -37,21 +36,6 @@ def fit(folder, output, *, target=TARGET, feature=FEATURE, data="growth.csv", bu
     return ["fit", folder / data, *options]
 
 
-def invoke(*arguments, **options):
-    environment = {"COLUMNS": "120"}
-    return CliRunner().invoke(app, [str(a) for a in arguments], env=environment, **options)
-
-
-def refused(result, code, *parts):
-    """Check for one sentence, the exit code, and no more."""
-    assert result.exit_code == code, result.output
-    assert result.stderr.startswith("Error: ")
-    assert result.stderr.count("\n") == 1
-    assert "secret" not in result.output
-    for part in parts:
-        assert part in result.stderr
-
-
 def test_model_knows_its_columns_and_is_private(folder):
     model = dpgp.load(folder / "model.json")
     assert model.certificate_.is_private
@@ -61,7 +45,7 @@ def test_model_knows_its_columns_and_is_private(folder):
     assert (model.target_box_.low[0], model.target_box_.high[0]) == (70.0, 190.0)
 
 
-def test_predict_adds_what_python_predicts(folder, tmp_path):
+def test_predict_adds_what_python_predicts(folder, tmp_path, invoke):
     (tmp_path / "new.csv").write_text(f"who,{AGE}\na,5\nb,\nc,12.5\nd,40\n", encoding="utf-8")
     out = tmp_path / "out.csv"
     result = invoke(
@@ -83,7 +67,7 @@ def test_predict_adds_what_python_predicts(folder, tmp_path):
         np.testing.assert_allclose(found, values, rtol=1e-12)
 
 
-def test_predict_pipes(folder):
+def test_predict_pipes(folder, invoke):
     new = f"{AGE}\n5\n".encode()
     result = invoke("predict", folder / "model.json", "-", "-o", "-", "--name", "h", input=new)
     assert result.exit_code == 0, result.output
@@ -91,7 +75,7 @@ def test_predict_pipes(folder):
     assert len(result.stdout.splitlines()) == 2
 
 
-def test_predict_refuses_what_cannot_be_meant(folder, tmp_path):
+def test_predict_refuses_what_cannot_be_meant(folder, tmp_path, invoke, refused):
     model, data = folder / "model.json", folder / "growth.csv"
     refused(invoke("predict", model, data, "-o", data, "--force"), 2, "is read by this command")
     refused(invoke("predict", model, data, "-o", model), 2, "is read by this command")
@@ -104,21 +88,21 @@ def test_predict_refuses_what_cannot_be_meant(folder, tmp_path):
     refused(invoke("predict", model, tmp_path / "twice.csv", "--name", "x"), 2, "'x_std'")
 
 
-def test_show_prints_guarantee_columns_and_releases(folder):
+def test_show_prints_guarantee_columns_and_releases(folder, invoke):
     result = invoke("show", folder / "model.json")
     assert result.exit_code == 0, result.output
     for part in ("(1, 1e-06)-differential privacy", HEIGHT, AGE, "stage 1", "replace one row"):
         assert part in result.stdout
 
 
-def test_show_json_is_json(folder):
+def test_show_json_is_json(folder, invoke):
     about = json.loads(invoke("show", folder / "model.json", "--json").stdout)
     assert about["guarantee"]["is_private"] is True
     assert about["inputs"] == [{"name": AGE, "low": 2.0, "high": 18.0}]
     assert about["targets"][0]["noise_std"]["median"] > 0
 
 
-def test_show_says_that_a_simulation_is_not_private(folder, tmp_path):
+def test_show_says_that_a_simulation_is_not_private(folder, tmp_path, invoke, refused):
     X = np.linspace(0, 1, 100)[:, None]
     model = dpgp.PrivateGPRegressor(bounds=(0, 1), target_bounds=(0, 1), random_state=1)
     model.fit(X, X[:, 0]).save(tmp_path / "simulated.json")
@@ -130,18 +114,18 @@ def test_show_says_that_a_simulation_is_not_private(folder, tmp_path):
     refused(invoke("predict", tmp_path / "simulated.json", tmp_path / "more.csv"), 4, "names")
 
 
-def test_show_refuses_what_is_no_model(folder, tmp_path):
+def test_show_refuses_what_is_no_model(folder, tmp_path, invoke, refused):
     refused(invoke("show", folder / "growth.csv"), 4, "is no model")
     refused(invoke("show", tmp_path / "none.json"), 4, "no such file")
 
 
-def test_fit_without_terminal_and_yes_spends_nothing(folder):
+def test_fit_without_terminal_and_yes_spends_nothing(folder, invoke, refused):
     refused(invoke(*fit(folder, "new.json")), 2, "nothing was spent", "--yes")
     assert not (folder / "new.json").exists()
 
 
 @pytest.mark.parametrize(("answer", "code"), [("n\n", 1), ("y\n", 0)])
-def test_fit_shows_the_plan_and_asks(folder, tmp_path, monkeypatch, answer, code):
+def test_fit_shows_the_plan_and_asks(folder, tmp_path, monkeypatch, answer, code, invoke):
     monkeypatch.setattr(consent, "_is_interactive", lambda: True)
     output = tmp_path / "asked.json"
     result = invoke(*fit(folder, output), input=answer)
@@ -152,7 +136,7 @@ def test_fit_shows_the_plan_and_asks(folder, tmp_path, monkeypatch, answer, code
     assert ("Nothing was spent" in result.stderr) == (code == 1)
 
 
-def test_dry_run_spends_nothing(folder, monkeypatch):
+def test_dry_run_spends_nothing(folder, monkeypatch, invoke, refused):
     def spend(*_, **__):
         raise AssertionError
 
@@ -163,11 +147,23 @@ def test_dry_run_spends_nothing(folder, monkeypatch):
     assert forecast["rows"] == 300
     assert forecast["forecast"]["rmse"] > 0
     assert not (folder / "dry.json").exists()
-    private = invoke(*fit(folder, "dry.json"), "--dry-run", "--neighbours", "add-remove")
-    refused(private, 2, "private", "--rows")
 
 
-def test_several_targets_units_and_missing_cells(folder, tmp_path):
+def test_dry_run_says_why_there_is_no_forecast(folder, invoke):
+    private = [*fit(folder, "dry.json"), "--dry-run", "--neighbours", "add-remove"]
+    result = invoke(*private)
+    assert result.exit_code == 0, result.output
+    assert "No forecast: the number of rows is private here" in result.stdout
+    assert "300" not in result.output
+    about = json.loads(invoke(*private, "--json").stdout)
+    assert about["forecast"] is None
+    assert "--rows" in about["no_forecast"]
+    guessed = invoke(*private, "--rows", 4000)
+    assert "private; a public guess is 4,000" in guessed.stdout
+    assert "What 4,000 rows and ε = 1 will buy" in guessed.stdout
+
+
+def test_several_targets_units_and_missing_cells(folder, tmp_path, invoke, refused):
     text = (folder / "growth.csv").read_text(encoding="utf-8")
     (tmp_path / "holes.csv").write_text(text + "200,,,9,\n", encoding="utf-8")
     several = [*fit(folder, tmp_path / "two.json", data=tmp_path / "holes.csv"), "--yes"]
@@ -182,7 +178,7 @@ def test_several_targets_units_and_missing_cells(folder, tmp_path):
     assert "weight [kg]_upper" in predicted.stdout.splitlines()[0]
 
 
-def test_the_number_of_rows_is_not_said_where_it_is_private(folder, tmp_path):
+def test_the_number_of_rows_is_not_said_where_it_is_private(folder, tmp_path, invoke):
     options = ("--neighbours", "add-remove", "--yes")
     result = invoke(*fit(folder, tmp_path / "add.json"), *options)
     assert result.exit_code == 0, result.output
@@ -193,14 +189,14 @@ def test_the_number_of_rows_is_not_said_where_it_is_private(folder, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "code", "parts"),
     [
-        ({"target": f"{HEIGHT}:190:70"}, 2, ("lower bound",)),
+        ({"target": f"{HEIGHT}:190:70"}, 2, ("the lower one first",)),
         ({"target": f"{HEIGHT}:70:inf"}, 2, ("finite",)),
         ({"target": HEIGHT}, 2, ("public bounds", "'age:2:18'")),
-        ({"feature": ":2:18"}, 2, ("names no column",)),
+        ({"feature": ":2:18"}, 2, ("has no name",)),
         ({"feature": TARGET}, 2, ("named twice",)),
-        ({"budget": ("--epsilon", -1, "--delta", 1e-6)}, 2, ("`--epsilon` must be positive",)),
+        ({"budget": ("--epsilon", -1, "--delta", 1e-6)}, 2, ("`epsilon` must be positive",)),
         ({"budget": ("--epsilon", "inf", "--delta", 1e-6)}, 2, ("must be finite",)),
-        ({"budget": ("--epsilon", 1, "--delta", 2)}, 2, ("--delta",)),
+        ({"budget": ("--epsilon", 1, "--delta", 2)}, 2, ("`delta`",)),
         ({"output": "model.json"}, 2, ("exists", "--force")),
         ({"output": "none/model.json"}, 2, ("there is no folder",)),
         ({"data": "none.csv"}, 4, ("no such file",)),
@@ -208,21 +204,21 @@ def test_the_number_of_rows_is_not_said_where_it_is_private(folder, tmp_path):
         ({"target": "note:70:190"}, 4, ("column 'note'", "not numbers")),
     ],
 )
-def test_fit_refuses_with_one_sentence(folder, changes, code, parts):
+def test_fit_refuses_with_one_sentence(folder, changes, code, parts, invoke, refused):
     arguments = {"output": "refused.json", **changes}
     refused(invoke(*fit(folder, arguments.pop("output"), **arguments), "--yes"), code, *parts)
     assert not (folder / "refused.json").exists()
 
 
-def test_rows_per_unit_need_units(folder):
+def test_rows_per_unit_need_units(folder, invoke, refused):
     refused(invoke(*fit(folder, "x.json"), "--yes", "--max-rows-per-unit", 2), 2, "--unit")
 
 
-def test_data_is_never_replaced_by_the_model(folder):
+def test_data_is_never_replaced_by_the_model(folder, invoke, refused):
     refused(invoke(*fit(folder, "growth.csv"), "--yes", "--force"), 2, "is read by this command")
 
 
-def test_plan_forecasts_without_data():
+def test_plan_forecasts_without_data(invoke, refused):
     options = ["--target", "h:70:190", "--feature", "age:2:18", "--rows", 3000]
     result = invoke("plan", *options, "--error", 10)
     assert result.exit_code == 0, result.output

@@ -2,25 +2,60 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from dpgp.cli.demo import demo
 from dpgp.cli.fit import fit
 from dpgp.cli.plan import plan
 from dpgp.cli.predict import predict
+from dpgp.cli.report import report
 from dpgp.cli.reproduce import reproduce
 from dpgp.cli.show import show
 
 app = typer.Typer(
     name="dpgp",
-    help="Gaussian-process regression under differential privacy.",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
     add_completion=True,
 )
+
+
+def _print_version(asked: bool) -> None:
+    from importlib.metadata import version
+
+    if asked:
+        typer.echo(f"dpgp {version('dpgp')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Say which dpgp."),
+    ] = False,
+) -> None:
+    """Gaussian-process regression under differential privacy.
+
+    From a table to a model to publish: plan, fit, show, report, predict.
+
+    Examples:
+
+    dpgp plan --rows 5000 --target height_cm:70:190 --feature age:2:18
+
+    dpgp fit growth.csv --target height_cm:70:190 --feature age:2:18 \\
+        --epsilon 1 --delta 1e-6 -o girls.json
+
+    dpgp predict girls.json new.csv -o out.csv
+    """
+
+
 app.command()(plan)
 app.command()(fit)
 app.command()(predict)
 app.command()(show)
+app.command()(report)
 app.command()(reproduce)
 app.command()(demo)

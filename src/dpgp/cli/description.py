@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def describe(model: PrivateGPRegressor) -> dict[str, Any]:
     """Return what is public of a model: guarantee, bounds, and what was learned."""
     from dpgp.model_file.guarantee import certificate_to_json
-    from dpgp.report.model_report import guarantee_in_words
+    from dpgp.report.guarantee import guarantee_in_words
 
     posterior = _posterior(model, 0)
     certificate = model.certificate_
@@ -65,7 +65,7 @@ def _learned(model: PrivateGPRegressor, target: int) -> dict[str, Any]:
 
 def print_guarantee(console: Console, certificate: Certificate) -> None:
     """Print the guarantee in words, in green, or in red where there is none."""
-    from dpgp.report.model_report import guarantee_in_words
+    from dpgp.report.guarantee import guarantee_in_words
 
     words, private = guarantee_in_words(certificate), certificate.is_private
     title = f"({certificate.epsilon:g}, {certificate.delta:g})-differential privacy"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpgp.cli.output import DATA_ERROR, USAGE_ERROR, stop
+import typer
+
+from dpgp.cli.output import DATA_ERROR, USAGE_ERROR, forget_standard_output, stop
+
+STOPPED = 1
 
 
 class UsageError(ValueError):
@@ -28,8 +31,11 @@ def failures_in_words() -> Iterator[None]:
         raise stop(str(error), DATA_ERROR) from None
     except (ValueError, TypeError, BudgetExceededError) as error:
         raise stop(str(error), USAGE_ERROR) from None
+    except KeyboardInterrupt:
+        typer.echo("Stopped. A model that was not written has spent nothing.", err=True)
+        raise typer.Exit(STOPPED) from None
     except BrokenPipeError:  # whoever reads our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget_standard_output()
     except OSError as error:
         reason = (error.strerror or "it failed").lower()
         where = f" '{error.filename}'" if error.filename else ""

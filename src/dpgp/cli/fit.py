@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
+from dpgp.cli.arguments import (
+    Delta,
+    Epsilon,
+    Features,
+    Incomplete,
+    Json,
+    Relation,
+    StudyFile,
+    Targets,
+)
+from dpgp.cli.columns import read_columns
 from dpgp.cli.consent import ask, check_may_spend, print_dry_run, print_forecast, print_request
 from dpgp.cli.failures import UsageError, check_output, failures_in_words
-from dpgp.cli.output import print_files
-from dpgp.cli.request import Missing, Request, read_request
+from dpgp.cli.output import Screen, print_files
+from dpgp.cli.progress import working
+from dpgp.cli.request import Request, request_of, unsaid
 from dpgp.cli.show import print_json
-from dpgp.privacy.neighbours import Neighbours
+from dpgp.cli.study import Study, with_study_file
 
 if TYPE_CHECKING:
     from dpgp.cli.rows import Rows
@@ -24,36 +36,19 @@ if TYPE_CHECKING:
 
 def fit(
     data: Annotated[
-        str,
+        str | None,
         typer.Argument(help="CSV or Parquet file; - reads standard input.", show_default=False),
-    ],
-    target: Annotated[
-        list[str],
-        typer.Option(
-            metavar="NAME:LOW:HIGH",
-            help="What to predict, with its public bounds; repeat for several.",
-            show_default=False,
-        ),
-    ],
-    feature: Annotated[
-        list[str],
-        typer.Option(
-            metavar="NAME:LOW:HIGH",
-            help="What to predict from, with its public bounds; repeat for several.",
-            show_default=False,
-        ),
-    ],
-    epsilon: Annotated[float, typer.Option(help="ε of the guarantee.", show_default=False)],
-    delta: Annotated[
-        float, typer.Option(help="δ of the guarantee; far below 1/rows.", show_default=False)
-    ],
+    ] = None,
+    study: StudyFile = None,
+    target: Targets = None,
+    feature: Features = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Model file to write.", show_default=False),
     ] = None,
-    neighbours: Annotated[
-        Neighbours, typer.Option(help="How data sets that must look alike may differ.")
-    ] = Neighbours.REPLACE,
+    neighbours: Relation = None,
     unit: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Column that says whose a row is.", show_default=False),
@@ -62,9 +57,7 @@ def fit(
         int | None,
         typer.Option(min=1, help="How many rows of one unit count; 1 by default."),
     ] = None,
-    missing: Annotated[
-        Missing, typer.Option(help="Incomplete rows: stop, or let them contribute nothing.")
-    ] = Missing.ERROR,
+    missing: Incomplete = None,
     rows: Annotated[
         int | None,
         typer.Option(
@@ -78,64 +71,107 @@ def fit(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Spend without asking.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    json: Json = False,
 ) -> None:
-    """Fit a private model to a table, and write it to a file that may be published.
+    """Fit a private model to a table, and write it to a file to publish.
 
-    Bounds are public knowledge, never read from the data; inputs outside count as at the bound.
-    Shows what will be spent on what, with a forecast, and asks; --dry-run ends there.
+    Needs a table, columns with bounds, --epsilon, --delta and -o, or a
+    study file that names them. Bounds are public knowledge, never read from
+    the data; inputs outside count as at the bound. Shows what will be spent
+    on what, with a forecast, and asks; --dry-run ends there.
 
-    Example: dpgp fit growth.csv --target height_cm:70:190 --feature age:2:18
-    --feature weight_kg:5:120 --epsilon 1 --delta 1e-6 -o girls.json
+    Examples:
+
+    dpgp fit growth.csv --target height_cm:70:190 --feature age:2:18 \\
+        --epsilon 1 --delta 1e-6 -o girls.json
+
+    dpgp fit --study growth.yaml --yes
 
     Several rows a person: add --unit person_id --max-rows-per-unit 5
     """
-    from dpgp.cli.rows import read_rows
-
-    messages = Console(stderr=True)
     with failures_in_words():
-        request = read_request(
-            feature, target, epsilon, delta, neighbours, unit, max_rows_per_unit, missing
+        options = Study(
+            data=data,
+            targets=read_columns("--target", target),
+            features=read_columns("--feature", feature),
+            epsilon=epsilon,
+            delta=delta,
+            output=output,
+            neighbours=neighbours,
+            unit=unit,
+            max_rows_per_unit=max_rows_per_unit,
+            missing=missing,
+            rows=rows,
         )
-        path = None if dry_run else _checked_output(output, data, force)
-        if not dry_run:
-            check_may_spend(yes)
-        raw = read_rows(data, request)
-        expected = len(raw.X) if request.row_count_is_public else rows
-        if path is None:
-            print_dry_run(request, expected, json)
+        said = with_study_file(options, study)
+        source = _checked_source(said)
+        request = request_of(said)
+        if dry_run:
+            raw = _read(source, request)
+            print_dry_run(request, said, _expected_rows(raw, request, said), json)
             return
-        if not (yes and json):
-            print_request(messages, request, expected)
-        if not yes:
-            print_forecast(messages, request, expected)
-            ask()
-        with messages.status("Fitting …"):
-            model = _fit(request, raw)
-            model.save(path)
+        path = _checked_output(said.output, source, study, force)
+        check_may_spend(yes)
+        raw = _read(source, request)
+        _show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
+        model = fit_request(request, raw)
+        model.save(path)
     _report(model, path, json)
 
 
-def _checked_output(output: Path | None, data: str, force: bool) -> Path:
+def _checked_source(said: Study) -> str:
+    if said.data is None:
+        raise unsaid("no table", "a CSV or Parquet file", "data")
+    if Path(said.data).suffix in (".yaml", ".yml"):
+        raise UsageError(f"'{said.data}' is no table; pass a study file as --study {said.data}.")
+    return said.data
+
+
+def _checked_output(output: Path | None, data: str, study: Path | None, force: bool) -> Path:
     if output is None or str(output) == "-":
         raise UsageError("a model is written to a file; name one with -o, as in -o model.json.")
-    check_output(output, data, force=force)
+    check_output(output, data, *([] if study is None else [str(study)]), force=force)
     return output
 
 
-def _fit(request: Request, rows: Rows) -> PrivateGPRegressor:
-    from dpgp.regressor import PrivateGPRegressor
+def _read(source: str, request: Request) -> Rows:
+    with working("Reading"):
+        from dpgp.cli.rows import read_rows
 
-    model = PrivateGPRegressor(
-        epsilon=request.epsilon,
-        delta=request.delta,
-        bounds=[column.bounds for column in request.features],
-        target_bounds=[column.bounds for column in request.targets],
-        neighbours=request.neighbours.value,
-        max_rows_per_unit=request.max_rows_per_unit,
-        missing=request.missing.value,
-    )
-    model.fit(rows.X, rows.y, units=rows.units)
+        return read_rows(source, request)
+
+
+def _expected_rows(raw: Rows, request: Request, said: Study) -> int | None:
+    """Return how many rows a forecast may know of."""
+    return len(raw.X) if request.row_count_is_public else said.rows
+
+
+def _show_and_ask(
+    request: Request, said: Study, rows: int | None, *, yes: bool, json: bool
+) -> None:
+    messages = Screen(stderr=True)
+    if not (yes and json):
+        print_request(messages, request, rows, said.title)
+        print_forecast(messages, request, rows)
+    if not yes:
+        ask()
+
+
+def fit_request(request: Request, rows: Rows) -> PrivateGPRegressor:
+    """Fit what was asked for; spends the budget."""
+    with working("Fitting"):
+        from dpgp.regressor import PrivateGPRegressor
+
+        model = PrivateGPRegressor(
+            epsilon=request.epsilon,
+            delta=request.delta,
+            bounds=[column.bounds for column in request.features],
+            target_bounds=[column.bounds for column in request.targets],
+            neighbours=request.neighbours.value,
+            max_rows_per_unit=request.max_rows_per_unit,
+            missing=request.missing.value,
+        )
+        model.fit(rows.X, rows.y, units=rows.units)
     return _named(model, request)
 
 
@@ -158,7 +194,10 @@ def _report(model: PrivateGPRegressor, output: Path, json: bool) -> None:
         about: dict[str, Any] = {"output": str(output), **describe(model)}
         print_json(about)
         return
-    console = Console()
+    console = Screen()
     print_guarantee(console, model.certificate_)
     print_files(console, [output])
-    console.print(f"[dim]look at it with[/] dpgp show {escape(str(output))}", soft_wrap=True)
+    model_file, page = shlex.quote(str(output)), shlex.quote(str(output.with_suffix(".html")))
+    for word, command in (("look at it", "show {0}"), ("share it", "report {0} -o {1}")):
+        text = escape(f"dpgp {command.format(model_file, page)}")
+        console.print(f"[dim]{word} with[/] {text}", soft_wrap=True, highlight=False)

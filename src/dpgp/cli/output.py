@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,8 +40,28 @@ def plain_errors() -> Iterator[None]:
 
 def stop(message: str, code: int) -> typer.Exit:
     """Print an error and return what ends the command with an exit code."""
-    Console(stderr=True).print(f"[bold red]Error:[/] {escape(message)}", soft_wrap=True)
+    Screen(stderr=True).print(f"[bold red]Error:[/] {escape(message)}", soft_wrap=True)
     return typer.Exit(code)
+
+
+class Screen(Console):
+    """A terminal or a pipe that repeats names as they are, though they hold ``:heart:``.
+
+    A reader who has seen enough, such as ``head``, is no failure.
+    """
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, emoji=False)
+
+    def on_broken_pipe(self) -> None:
+        """End quietly."""
+        forget_standard_output()
+        raise typer.Exit(0)
+
+
+def forget_standard_output() -> None:
+    """Send what is left to say nowhere, as nobody reads it any more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def make_folder(folder: Path) -> None:
@@ -53,7 +75,7 @@ def print_table(console: Console, table: Table) -> None:
         title=table.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold"
     )
     for position, heading in enumerate(table.headings):
-        rich_table.add_column(heading, justify="right" if position else "left")
+        rich_table.add_column(heading, justify="right" if position else "left", overflow="fold")
     for row in table.rows:
         rich_table.add_row(*row)
     console.print(rich_table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,43 +10,33 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
+from dpgp.cli.arguments import Delta, Epsilon, Features, Json, Relation, StudyFile, Targets
+from dpgp.cli.columns import read_columns
 from dpgp.cli.failures import UsageError, failures_in_words
-from dpgp.cli.output import print_table
-from dpgp.cli.request import Request, read_request
+from dpgp.cli.output import Screen, print_table
+from dpgp.cli.progress import working
+from dpgp.cli.request import Request, request_of, unsaid
 from dpgp.cli.show import print_json
-from dpgp.privacy.neighbours import Neighbours
+from dpgp.cli.study import Study, with_study_file
 
 if TYPE_CHECKING:
     from dpgp.planning import Curve, Plan
 
+EPSILON, DELTA = 1.0, 1e-6
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 
 def plan(
+    study: StudyFile = None,
     rows: Annotated[
-        int, typer.Option(min=1, help="Number of rows, or a public guess.", show_default=False)
-    ],
-    target: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME:LOW:HIGH",
-            help="What to predict, with its public bounds.",
-            show_default=False,
-        ),
-    ],
-    feature: Annotated[
-        list[str],
-        typer.Option(
-            metavar="NAME:LOW:HIGH",
-            help="What to predict from, with its public bounds; repeat for several.",
-            show_default=False,
-        ),
-    ],
-    epsilon: Annotated[float, typer.Option(help="ε of the guarantee.")] = 1.0,
-    delta: Annotated[float, typer.Option(help="δ of the guarantee; far below 1/rows.")] = 1e-6,
-    neighbours: Annotated[
-        Neighbours, typer.Option(help="How data sets that must look alike may differ.")
-    ] = Neighbours.REPLACE,
+        int | None,
+        typer.Option(min=1, help="Number of rows, or a public guess.", show_default=False),
+    ] = None,
+    target: Targets = None,
+    feature: Features = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
+    neighbours: Relation = None,
     error: Annotated[
         float | None,
         typer.Option(
@@ -53,27 +44,57 @@ def plan(
             show_default=False,
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    json: Json = False,
 ) -> None:
     """Forecast what a fit will know. Sees no data and spends nothing.
 
-    Example: dpgp plan --rows 5000 --target height_cm:70:190 --feature age:2:18 --epsilon 1
-    --delta 1e-6 --error 5
+    Needs --rows and columns with bounds, or a study file that names them.
+    Without a budget it plans for ε = 1 and δ = 1e-6.
+
+    Examples:
+
+    dpgp plan --rows 5000 --target height_cm:70:190 --feature age:2:18
+
+    dpgp plan --study growth.yaml --rows 5000 --error 5
     """
-    with failures_in_words(), Console(stderr=True).status("Planning …"):
-        request = read_request(feature, [target], epsilon, delta, neighbours)
-        planned = forecast(request, rows)
+    with failures_in_words(), working("Planning"):
+        options = Study(
+            targets=read_columns("--target", target),
+            features=read_columns("--feature", feature),
+            epsilon=epsilon,
+            delta=delta,
+            neighbours=neighbours,
+            rows=rows,
+        )
+        said = with_study_file(options, study)
+        request = request_of(_with_usual_budget(said))
+        planned = forecast(request, _checked_rows(said))
         needed = None if error is None else planned.epsilon_for(error)
-        curve = planned.curve(epsilons=sorted({*EPSILONS, epsilon}))
+        curve = planned.curve(epsilons=sorted({*EPSILONS, request.epsilon}))
     if json:
         print_json(plan_values(planned) | _curve_values(curve) | {"epsilon_for_error": needed})
         return
-    console = Console()
+    console = Screen()
     print_plan(console, planned)
     _print_why(console, planned)
     _print_curve(console, curve)
     if needed is not None:
         console.print(f"An error of {error:g} is expected from ε = {needed:.2g} on.")
+
+
+def _with_usual_budget(said: Study) -> Study:
+    """Return a study with a budget: a plan may be made before one is chosen."""
+    return replace(
+        said,
+        epsilon=EPSILON if said.epsilon is None else said.epsilon,
+        delta=DELTA if said.delta is None else said.delta,
+    )
+
+
+def _checked_rows(said: Study) -> int:
+    if said.rows is None:
+        raise unsaid("no number of rows, nor a guess of it,", "--rows 5000", "rows")
+    return said.rows
 
 
 def forecast(request: Request, rows: int) -> Plan:

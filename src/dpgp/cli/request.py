@@ -1,21 +1,13 @@
-"""What a fit is asked to release: read from the command line, checked before any file is opened."""
+"""What a fit is asked to release: complete, and checked before any table is opened."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
-from dpgp.cli.columns import Column, check_distinct, read_columns
+from dpgp.cli.columns import Column, check_distinct
 from dpgp.cli.failures import UsageError
+from dpgp.cli.study import Missing, Study
 from dpgp.privacy.neighbours import Neighbours
-
-
-class Missing(StrEnum):
-    """What to do with incomplete rows."""
-
-    ERROR = "error"
-    IGNORE = "ignore"
 
 
 @dataclass(frozen=True)
@@ -57,35 +49,35 @@ class Request:
         return f"one '{self.unit}', of which {rows}, {change}"
 
 
-def read_request(
-    features: Sequence[str],
-    targets: Sequence[str],
-    epsilon: float,
-    delta: float,
-    neighbours: Neighbours = Neighbours.REPLACE,
-    unit: str | None = None,
-    max_rows_per_unit: int | None = None,
-    missing: Missing = Missing.ERROR,
-) -> Request:
-    """Check what can be checked without data."""
+def request_of(study: Study) -> Request:
+    """Return what a study asks for; a UsageError where something is missing or cannot be meant."""
     from dpgp.privacy.arguments import as_finite_positive, as_probability
-    from dpgp.sources.tables import clean_name
 
-    if unit is None and max_rows_per_unit is not None:
+    if study.targets is None:
+        raise unsaid("nothing to predict", "--target height_cm:70:190", "targets")
+    if study.features is None:
+        raise unsaid("nothing to predict from", "--feature age:2:18", "features")
+    if study.epsilon is None:
+        raise unsaid("no budget", "--epsilon 1", "epsilon")
+    if study.delta is None:
+        raise unsaid("no budget", "--delta 1e-6", "delta")
+    if study.unit is None and study.max_rows_per_unit is not None:
         raise UsageError(
             "--max-rows-per-unit needs --unit, the column that says whose a row is; add it."
         )
-    as_finite_positive("--epsilon", epsilon)
-    as_probability("--delta", delta)
-    request = Request(
-        tuple(read_columns("--feature", features)),
-        tuple(read_columns("--target", targets)),
-        epsilon,
-        delta,
-        neighbours,
-        None if unit is None else clean_name(unit),
-        max_rows_per_unit or 1,
-        missing,
+    check_distinct([*study.features, *study.targets])
+    return Request(
+        study.features,
+        study.targets,
+        as_finite_positive("epsilon", study.epsilon),
+        as_probability("delta", study.delta),
+        study.neighbours or Neighbours.REPLACE,
+        study.unit,
+        study.max_rows_per_unit or 1,
+        study.missing or Missing.ERROR,
     )
-    check_distinct([*request.features, *request.targets])
-    return request
+
+
+def unsaid(what: str, option: str, key: str) -> UsageError:
+    """Return the error for what neither options nor a study file say."""
+    return UsageError(f"{what} was named; add {option}, or `{key}` to a study file.")

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpgp.cli.request import Missing, Request
+from dpgp.cli.request import Request
+from dpgp.cli.study import Missing
 from dpgp.sources.tables import Array, Table, TableError, read_table
 
 

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-from rich.console import Console
-
+from dpgp.cli.arguments import Json, ModelFile
 from dpgp.cli.failures import failures_in_words
+from dpgp.cli.output import Screen
 
 if TYPE_CHECKING:
     from dpgp.regressor import PrivateGPRegressor
 
 
 def show(
-    model: Annotated[Path, typer.Argument(help="A model that dpgp fit wrote.", show_default=False)],
-    json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    model: ModelFile,
+    json: Json = False,
 ) -> None:
-    """Show a model: its guarantee, its columns and bounds, and every release behind it.
+    """Show a model: its guarantee, columns and bounds, and every release.
 
-    Example: dpgp show girls.json
+    Examples:
+
+    dpgp show girls.json
+
+    dpgp show girls.json --json
     """
     from dpgp.cli.description import describe, print_model
 
@@ -29,7 +32,7 @@ def show(
     if json:
         print_json(describe(fitted))
     else:
-        print_model(Console(), fitted)
+        print_model(Screen(), fitted)
 
 
 def load_model(path: Path) -> PrivateGPRegressor:
@@ -52,4 +55,5 @@ def print_json(value: object) -> None:
     """Print strict JSON on standard output."""
     from json import dumps
 
-    typer.echo(dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+    text = dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    Screen().print(text, soft_wrap=True, markup=False, highlight=False)

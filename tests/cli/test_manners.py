@@ -1,0 +1,135 @@
+"""How commands behave in a shell: help to copy from, pipes, interruptions, progress, names."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import dpgp
+from dpgp.cli import app
+from dpgp.cli.progress import each_step
+
+COMMAND = [sys.executable, "-c", "from dpgp.cli import app; app()"]
+NAMES = ["--x", "🎈 :heart: [bold]", 'the "cm"']
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A simulated model with awkward names."""
+    path = tmp_path_factory.mktemp("model") / "model.json"
+    X = np.random.default_rng(0).uniform(0, 1, (60, 2))
+    fitted = dpgp.PrivateGPRegressor(bounds=(0, 1), target_bounds=(0, 1), random_state=1)
+    fitted.fit(X, X[:, 0]).save(path)
+    return path
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A table with awkward names; the argument of fit's options."""
+    values = np.random.default_rng(0).uniform(0, 1, (40, 3))
+    lines = [",".join(f"{value:.3f}" for value in row) for row in values]
+    path = tmp_path / "a table.csv"
+    header = '--x,🎈 :heart: [bold],"the ""cm"""'
+    path.write_text("\n".join([header, *lines]), encoding="utf-8-sig")
+    first, second, target = (f"{name}:0:1" for name in NAMES)
+    return [path, "--feature", first, "--feature", second, "--target", target, "--delta", 1e-6]
+
+
+COMMANDS = [command.callback.__name__ for command in app.registered_commands]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_examples_to_copy(invoke, command):
+    result = invoke(command, "--help", columns=80)
+    assert result.exit_code == 0
+    assert f" dpgp {command} " in result.stdout
+
+
+def test_help_keeps_lines_and_brackets(invoke):
+    lines = [line.strip() for line in invoke("fit", "--help", columns=80).stdout.splitlines()]
+    first = lines.index("dpgp fit growth.csv --target height_cm:70:190 --feature age:2:18 \\")
+    assert lines[first + 1] == "--epsilon 1 --delta 1e-6 -o girls.json"
+    assert 'pip install "dpgp[demo]"' in invoke("demo", "--help", columns=80).stdout
+
+
+def test_version(invoke):
+    assert invoke("--version").stdout.startswith("dpgp ")
+
+
+def test_names_are_repeated_as_they_are(invoke, table, tmp_path):
+    output = tmp_path / "my model.json"
+    shown = invoke("fit", *table, "--epsilon", 1, "-o", output, "--yes")
+    assert shown.exit_code == 0, shown.output
+    assert f"dpgp show '{output}'" in shown.stdout.replace("\n", "")
+    assert [row["name"] for row in describe(invoke, output)] == NAMES
+    text = invoke("show", output).stdout
+    assert all(name in text and name in shown.stderr for name in NAMES)
+
+
+def describe(invoke, path):
+    about = json.loads(invoke("show", path, "--json", columns=40).stdout)
+    return about["inputs"] + about["targets"]
+
+
+def test_a_small_budget_and_a_large_delta_are_said_before_spending(invoke, table, tmp_path):
+    result = invoke("fit", *table, "--epsilon", 0.1, "-o", tmp_path / "small.json", "--yes")
+    assert result.exit_code == 0, result.output
+    assert "no choice beats predicting the mean" in result.stderr
+    assert "Weak guarantee" not in result.stderr
+    weak = [*table[:-1], 0.03]
+    result = invoke("fit", *weak, "--epsilon", 1, "-o", tmp_path / "weak.json", "--yes")
+    assert "Weak guarantee: δ = 0.03 is not below 1/rows" in result.stderr
+
+
+def test_an_interrupted_fit_writes_nothing(invoke, table, tmp_path, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dpgp.PrivateGPRegressor, "fit", interrupt)
+    result = invoke("fit", *table, "--epsilon", 1, "-o", tmp_path / "m.json", "--yes")
+    assert result.exit_code == 1
+    assert "Stopped. A model that was not written has spent nothing." in result.stderr
+    assert not (tmp_path / "m.json").exists()
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_reader_may_leave(model, options):
+    process = subprocess.Popen(
+        [*COMMAND, "show", str(model), *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdout.close()
+    assert (process.stderr.read(), process.wait()) == (b"", 0)
+    process.stderr.close()
+
+
+def test_narrow_terminals_lose_no_digit(invoke, model):
+    wide = invoke("show", model, columns=200).stdout
+    narrow = invoke("show", model, columns=50).stdout
+    assert "…" not in narrow
+    assert max(map(len, narrow.splitlines())) <= 50
+    assert "residual histograms" in wide
+
+
+def test_progress_is_for_terminals(invoke, model, tmp_path, monkeypatch):
+    (tmp_path / "new.csv").write_text("a,b\n" + "0.1,0.2\n,\n0.3,0.4\n0.5,0.6\n")
+    arguments = ("predict", model, tmp_path / "new.csv")
+    piped = invoke(*arguments)
+    assert "Predicting" not in piped.stderr
+    monkeypatch.setattr(sys.modules["dpgp.cli.predict"], "BATCH", 2)
+    terminal = invoke(*arguments, env={"FORCE_COLOR": "1"})
+    assert "Predicting" in terminal.stderr
+    assert terminal.stdout == piped.stdout
+
+
+def test_progress_names_the_steps_of_a_fit():
+    shown = []
+    X = np.random.default_rng(0).uniform(0, 1, (40, 1))
+    fitted = dpgp.PrivateGPRegressor(
+        bounds=(0, 1), target_bounds=(0, 1), stages=2, features="linear", random_state=1
+    )
+    with each_step(shown.append):
+        fitted.fit(X, X[:, 0])
+    fitted.fit(X, X[:, 0])  # nobody listens any more
+    assert shown == ["stage 1 of 2", "stage 2 of 2", "calibrating intervals"]
