@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml constraints.txt README.md $(shell find src -type f -name '*.py')
+SOURCES := pyproject.toml constraints.txt README.md $(shell find src -type f -not -name '*.pyc')
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install -qq --constraint constraints.txt
 
 .DEFAULT_GOAL := help
@@ -14,7 +14,7 @@ help:
 	@echo "make test-slow  long statistical tests, and agreement with GPflow and GPyTorch"
 	@echo "make lint       ruff, mypy and import-linter alone"
 	@echo "make bench      a pass over the rows against the machine's own limit, a fit against scikit-learn's"
-	@echo "make docs       check that every link of the documentation leads somewhere"
+	@echo "make docs       build the documentation site, running every example in it"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("dpgp needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -56,12 +56,18 @@ $(VENV)/slow.stamp: $(VENV)/test.stamp
 test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
 	@OPENBLAS_NUM_THREADS=1 DPGP_REQUIRE_EXTERNAL=1 $(BIN)/pytest -m "slow or external or baselines or browser" -n auto
 
-docs: $(VENV)/test.stamp
+$(VENV)/docs.stamp: $(BIN)/python $(SOURCES)
+	@$(PIP) '.[docs]'
+	@touch $@
+
+docs: $(VENV)/docs.stamp
 	@$(BIN)/python docs/check_links.py
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/sphinx-build -E -W --keep-going -q docs docs/_build/html
+	@echo "the site is built: open docs/_build/html/index.html"
 
 bench: $(VENV)/test.stamp
 	@$(BIN)/python benchmarks/hot_path.py
 	@$(BIN)/python benchmarks/fit_time.py
 
 clean:
-	@rm -rf $(VENV) .venv-gpflow .venv-gpytorch demo results
+	@rm -rf $(VENV) .venv-gpflow .venv-gpytorch demo results docs/_build

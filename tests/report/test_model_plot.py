@@ -18,6 +18,7 @@ import dpgp
 from dpgp import PrivateGPRegressor
 from dpgp.report.model_map import Surface, _round_number, draw_map, surface
 from dpgp.report.model_plot import CURVE_POINTS, RUG_HEIGHT, typical_inputs
+from dpgp.report.style import shown_style
 
 mpl.use("Agg")
 
@@ -190,3 +191,15 @@ def test_a_model_that_is_not_fitted_says_so():
 )
 def test_round_numbers(value, rounded):
     assert _round_number(value) == pytest.approx(rounded)
+
+
+def test_style_keeps_that_plots_show():
+    """A notebook turns interactive mode on when the first figure is made, within our style."""
+    before = mpl.is_interactive()
+    try:
+        mpl.interactive(False)
+        with shown_style():
+            mpl.interactive(True)
+        assert mpl.is_interactive()
+    finally:
+        mpl.interactive(before)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import StepPatch
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from dpgp.export.specify import chosen_target
 from dpgp.report.model_map import draw_two_inputs
 from dpgp.report.released import column_names, densities
-from dpgp.report.style import BLUE, GREY, INK, SKY, STYLE, legend_above, shown_panels
+from dpgp.report.style import BLUE, GREY, INK, SKY, legend_above, shown_panels, shown_style
 
 if TYPE_CHECKING:
     from dpgp.regressor import PrivateGPRegressor
@@ -40,7 +39,7 @@ def draw_model(
 ) -> Axes | list[Axes]:
     """Draw a curve of one input, a map of two, or a list of slices of more."""
     k = chosen_target(model, target)
-    with mpl.rc_context(STYLE):
+    with shown_style():
         columns = len(model.inputs_.box.low)
         if columns == 1:
             return _draw_curve_of_one(model, _axes(ax, 1, (6.4, 4.0))[0], k)

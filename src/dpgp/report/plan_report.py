@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 
-from dpgp.report.style import BLUE, INK, STYLE, VERMILION, shown_panels
+from dpgp.report.style import BLUE, INK, VERMILION, shown_panels, shown_style
 
 if TYPE_CHECKING:
     from dpgp.planning import Curve, Plan
@@ -42,7 +41,7 @@ def draw_curve(plan: Plan, ax: Axes | None = None) -> Axes:
     from dpgp.planning import EPSILONS
 
     curve = plan.curve(epsilons=sorted({*EPSILONS, plan.epsilon}))
-    with mpl.rc_context(STYLE):
+    with shown_style():
         axes = shown_panels(1, 1, (6.4, 4.0))[0][0] if ax is None else ax
         _draw(axes, curve, plan)
     return axes

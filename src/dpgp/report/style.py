@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any, Final, ParamSpec
@@ -64,6 +65,15 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
             return draw(*args, **kwargs)
 
     return drawn
+
+
+@contextmanager
+def shown_style() -> Iterator[None]:
+    """Draw in our style, and keep that plots show: a notebook turns it on at its first figure."""
+    with mpl.rc_context(STYLE):
+        yield
+        interactive = mpl.is_interactive()
+    mpl.interactive(interactive)
 
 
 def panels(
