@@ -168,3 +168,13 @@ def test_values_far_outside_cost_accuracy_and_nothing_else():
 def test_only_replaced_rows_have_a_public_count():
     with pytest.raises(ValueError, match="only replace neighbours"):
         mean_of(np.zeros(10), ledger=books(neighbours=Neighbours.ADD_REMOVE))
+
+
+@pytest.mark.parametrize("mu", [1e-3, 1e-2, 1e-1])
+def test_a_small_budget_does_not_widen_the_interval(mu, released_sums):
+    """Every step at a widened interval would multiply its radius by more than a hundred."""
+    estimates = [mean_of(np.full(100, 3.0), SimulatedNoise(seed), mu=mu) for seed in range(20)]
+    assert np.max(np.abs(estimates)) <= 10.0
+    offsets = [total / UNIT**2 for total, _ in released_sums]
+    # 3 in the first interval 0 ± (10 + γ) is what every step sums, not 0 in ever wider ones
+    assert offsets == pytest.approx([100 * 3.0 / (10.0 + tail_width())] * len(offsets), rel=1e-6)

@@ -45,10 +45,22 @@ REGISTRY = {
     "hyperparameters": Entry(
         "dpgp.experiments.hyperparameters", "HM21 §5.3: hyperparameters by private selection", 100
     ),
+    "growth": Entry(
+        "dpgp.experiments.growth",
+        "HM21 §5.4: the height of girls, with DP-BBB and PrivateGPRegressor",
+        100,
+        reads_files=True,
+    ),
     "successor": Entry(
         "dpgp.experiments.successor",
         "PrivateGPRegressor on all of these, and on real people",
         20,
+        reads_files=True,
+    ),
+    "arena": Entry(
+        "dpgp.experiments.arena",
+        "PrivateGPRegressor beside what users would pick instead",
+        5,
         reads_files=True,
     ),
 }

@@ -59,10 +59,12 @@ def coinpress_mean(
             'pass neighbours="replace" or a public prior mean.'
         )
     standardised = (np.asarray(values, dtype=np.float64) - centre) / scale
-    interval = Interval(0.0, radius / scale)
+    interval = proposed = Interval(0.0, radius / scale)
     for step, step_mu in enumerate(step_mus(mu), start=1):
-        interval = _step(standardised, interval, step_mu, f"{label}, step {step}", ledger, source)
-    return centre + scale * interval.centre
+        proposed = _step(standardised, interval, step_mu, f"{label}, step {step}", ledger, source)
+        # Differs from CoinPress: too small a budget must not widen the interval, step by step
+        interval = min(interval, proposed, key=lambda candidate: candidate.radius)
+    return centre + float(np.clip(scale * proposed.centre, -radius, radius))
 
 
 def step_mus(mu: float) -> list[float]:
