@@ -173,8 +173,7 @@ def test_only_replaced_rows_have_a_public_count():
 @pytest.mark.parametrize("mu", [1e-3, 1e-2, 1e-1])
 def test_a_small_budget_does_not_widen_the_interval(mu, released_sums):
     """Every step at a widened interval would multiply its radius by more than a hundred."""
-    estimates = [mean_of(np.full(100, 3.0), SimulatedNoise(seed), mu=mu) for seed in range(20)]
-    assert np.max(np.abs(estimates)) <= 10.0
+    mean_of(np.full(100, 3.0), Zeros(), mu=mu)
     offsets = [total / UNIT**2 for total, _ in released_sums]
     # 3 in the first interval 0 ± (10 + γ) is what every step sums, not 0 in ever wider ones
     assert offsets == pytest.approx([100 * 3.0 / (10.0 + tail_width())] * len(offsets), rel=1e-6)

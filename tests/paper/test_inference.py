@@ -135,6 +135,15 @@ def test_a_private_prior_mean_pays_for_itself():
     assert sum(shares[:12]) / sum(shares) == pytest.approx(0.1, rel=1e-6)
 
 
+def test_a_private_prior_mean_stays_within_the_bound():
+    X, y = data(50)
+    means = [
+        fit(X, y, target_bound=8.0, prior_mean="coinpress", epsilon=0.05, random_state=seed)
+        for seed in range(5)
+    ]
+    assert max(abs(model.prior_mean) for model in means) <= 8.0
+
+
 def test_a_public_prior_mean_costs_nothing():
     X, y = data()
     shifted = fit(X, y + 5.0, prior_mean=5.0)

@@ -64,7 +64,7 @@ def coinpress_mean(
         proposed = _step(standardised, interval, step_mu, f"{label}, step {step}", ledger, source)
         # Differs from CoinPress: too small a budget must not widen the interval, step by step
         interval = min(interval, proposed, key=lambda candidate: candidate.radius)
-    return centre + float(np.clip(scale * proposed.centre, -radius, radius))
+    return centre + scale * proposed.centre
 
 
 def step_mus(mu: float) -> list[float]:

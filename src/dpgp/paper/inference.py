@@ -146,11 +146,12 @@ def public_box(X: Any, bounds: Any, kernel: Any) -> Box | None:
 
 
 def private_mean(targets: Array, mu: float, ledger: GaussianLedger, source: NoiseSource) -> float:
-    """Return the mean of targets in [−1, 1] by CoinPress (HM21 §5.4)."""
-    return coinpress_mean(
+    """Return the mean of targets in [−1, 1] by CoinPress (HM21 §5.4), moved into [−1, 1]."""
+    mean = coinpress_mean(
         targets, centre=0.0, radius=1.0, scale=1.0, mu=mu,
         ledger=ledger, source=source, label="prior mean",
     )  # fmt: skip
+    return min(max(mean, -1.0), 1.0)
 
 
 def _mean_share(prior_mean: float | str, share: float, relation: Neighbours) -> float:
