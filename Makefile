@@ -11,7 +11,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install -qq --constraint const
 help:
 	@echo "make demo       fit a private model of real data; leaves a model, a figure and a report in demo/"
 	@echo "make test       install what the tests need, check the code, run the tests"
-	@echo "make test-slow  long statistical tests, and agreement with GPflow and GPyTorch"
+	@echo "make test-slow  long statistical tests, networks, the report in Chromium, agreement with GPflow and GPyTorch"
 	@echo "make lint       ruff, mypy and import-linter alone"
 	@echo "make bench      a pass over the rows against the machine's own limit, a fit against scikit-learn's"
 	@echo "make docs       build the documentation site, running every example in it"
