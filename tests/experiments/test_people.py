@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dpgp.cli.demo import _fit, _request
 from dpgp.experiments import DataError, people
 
 
@@ -13,7 +14,7 @@ def survey():
 
 @pytest.fixture(scope="module")
 def model(survey):
-    return people.fit_height(people.split(survey)[0], 1.0, 1e-6)
+    return _fit(_request(), people.split(survey)[0])
 
 
 def test_everybody_is_there(survey):
