@@ -21,6 +21,7 @@ from dpgp.report.style import (
     PURPLE,
     SKY,
     VERMILION,
+    epsilon_axis,
     panels,
     styled,
 )
@@ -82,9 +83,7 @@ def _draw_task(axis: Axes, groups: Groups, task: str) -> None:
     for method, look in LOOKS.items():
         _draw_method(axis, groups, task, method, look)
     axis.set_title(TITLES[task])
-    axis.set_xscale("log")
-    axis.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS])
-    axis.set_xlabel("privacy parameter ε")
+    epsilon_axis(axis, EPSILONS)
     _set_error_axis(axis)
 
 

@@ -8,7 +8,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from dpgp.experiments.tables import Estimate, Record, Table
-from dpgp.report.style import BLUE, GREY, ORANGE, VERMILION, legend_above, panels, styled
+from dpgp.report.style import (
+    BLUE,
+    GREY,
+    ORANGE,
+    VERMILION,
+    epsilon_axis,
+    legend_above,
+    panels,
+    styled,
+)
 
 OPTIMAL, GENERIC, DP_BBB, OURS = "HM21 optimal", "HM21 generic", "DP-BBB", "ours"
 LOOKS = {
@@ -106,10 +115,6 @@ def draw(scores: Scores) -> Figure:
 
 
 def _finish(axis: Axes, title: str, label: str, scores: Scores) -> None:
-    ticks = sorted({epsilon for _, epsilon in scores})
     axis.set_title(title)
-    axis.set_xscale("log")
-    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axis.minorticks_off()
-    axis.set_xlabel("privacy parameter ε")
     axis.set_ylabel(label)
+    epsilon_axis(axis, sorted({epsilon for _, epsilon in scores}))

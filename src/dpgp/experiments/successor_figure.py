@@ -19,7 +19,18 @@ from dpgp.experiments import (
 from dpgp.experiments.calibration import LEVELS
 from dpgp.experiments.successor_results import Scores, Setting, estimate
 from dpgp.experiments.tables import Estimate
-from dpgp.report.style import BLUE, GREEN, GREY, INK, PURPLE, SKY, VERMILION, panels, styled
+from dpgp.report.style import (
+    BLUE,
+    GREEN,
+    GREY,
+    INK,
+    PURPLE,
+    SKY,
+    VERMILION,
+    epsilon_axis,
+    panels,
+    styled,
+)
 
 TICKS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 
@@ -183,11 +194,8 @@ def _draw_line(axis: Axes, line: Mapping[float, Estimate], look: Look) -> None:
 
 def _finish(axis: Axes, title: str, label: str, ticks: Sequence[float]) -> None:
     axis.set_title(title)
-    axis.set_xscale("log")
-    axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axis.minorticks_off()
-    axis.set_xlabel("privacy parameter ε")
     axis.set_ylabel(label)
+    epsilon_axis(axis, ticks)
 
 
 def _plain_ticks(axis: Axes, ticks: Sequence[float]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -96,6 +96,14 @@ def _grid(
 ) -> tuple[Figure, list[list[Axes]]]:
     axes = figure.subplots(rows, columns, squeeze=False, sharex=share_x, sharey=share_y)
     return figure, [list(row) for row in np.asarray(axes)]
+
+
+def epsilon_axis(axis: Axes, epsilons: Sequence[float]) -> None:
+    """Make the horizontal axis one of ε: logarithmic, with the values themselves as ticks."""
+    axis.set_xscale("log")
+    axis.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+    axis.minorticks_off()
+    axis.set_xlabel("privacy parameter ε")
 
 
 def legend_above(figure: Figure, axes: Axes) -> None:
