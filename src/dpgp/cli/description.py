@@ -95,8 +95,8 @@ def print_model(console: Console, model: PrivateGPRegressor) -> None:
         console,
         Table(
             "What was released",
-            ("release", "numbers", "sensitivity", "noise sd", "μ"),
-            _release_rows(certificate),
+            certificate.HEADINGS,
+            certificate.rows(),
             f"{together}Neighbours: {certificate.neighbours.value} {certificate.unit}.",
         ),
     )
@@ -123,20 +123,3 @@ def _model_rows(about: dict[str, Any]) -> list[list[str]]:
             ["  95 % intervals, each side", f"{target['interval_95_in_stds']:.2f} std"],
         ]
     return rows
-
-
-def _release_rows(certificate: Certificate) -> list[list[str]]:
-    from dpgp.privacy.ledger import GaussianRelease
-
-    return [
-        [
-            release.label,
-            str(release.coordinates),
-            f"{release.sensitivity:.4g}",
-            f"{release.noise_std:.4g}",
-            f"{release.mu:.4g}",
-        ]
-        if isinstance(release, GaussianRelease)
-        else [str(release), "", "", "", ""]
-        for release in certificate.releases
-    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 from dpgp import cards
 from dpgp.privacy.ledger import GaussianRelease, Ledger
@@ -29,6 +30,8 @@ class Certificate:
     ``mu`` is None where the guarantee is not one of Gaussian DP. ``rows_per_unit`` is how many rows
     of one person count; the guarantee is about all of them together.
     """
+
+    HEADINGS: ClassVar = ("release", "numbers", "sensitivity", "noise sd", "μ")
 
     epsilon: float
     delta: float
@@ -89,12 +92,13 @@ class Certificate:
         parts = [
             cards.sentence(self._statement()),
             cards.sentence(f"Neighbours: {self.neighbours.value} {self.unit}."),
-            cards.table(("release", "numbers", "sensitivity", "noise sd", "μ"), self._rows()),
+            cards.table(self.HEADINGS, self.rows()),
         ]
         colour = cards.GOOD if self.is_private else cards.BAD
         return cards.card("Certificate", parts, colour)
 
-    def _rows(self) -> list[list[str]]:
+    def rows(self) -> list[list[str]]:
+        """Return the releases as text, under ``HEADINGS``."""
         return [
             [
                 release.label,

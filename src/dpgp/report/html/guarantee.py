@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from dpgp.privacy.ledger import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.report.guarantee import guarantee_in_words
-from dpgp.report.html.markup import Markup, element, join, number, paragraph, table
+from dpgp.report.html.markup import Markup, element, join, paragraph, table
 from dpgp.report.released import column_names
 
 if TYPE_CHECKING:
-    from dpgp.privacy.certificate import Certificate, Selection
+    from dpgp.privacy.certificate import Certificate
     from dpgp.regressor import PrivateGPRegressor
 
 
@@ -92,25 +91,17 @@ def bounds(model: PrivateGPRegressor) -> Markup:
 
 def releases(certificate: Certificate) -> Markup:
     """Return everything that was computed from rows, with the noise it carries."""
-    headings = ("release", "numbers", "sensitivity", "noise sd", "μ")
-    rows: list[tuple[str, ...]] = [_release(release) for release in certificate.releases]
+    rows = certificate.rows()
     if certificate.mu is not None:
-        rows.append(("together", "", "", "", number(certificate.mu, 4)))
+        rows.append(["together", "", "", "", f"{certificate.mu:.4g}"])
     return Markup(
         paragraph(
             "Everything that was computed from the rows, each with Gaussian noise in proportion to "
             "its sensitivity: how far one person could move it. μ is the price of a release in "
             "Gaussian differential privacy; the squares of the prices add up."
         )
-        + table("What was released", headings, rows)
+        + table("What was released", certificate.HEADINGS, rows)
     )
-
-
-def _release(release: GaussianRelease | Selection) -> tuple[str, ...]:
-    if not isinstance(release, GaussianRelease):
-        return (str(release), "", "", "", "")
-    numbers = (release.sensitivity, release.noise_std, release.mu)
-    return (release.label, f"{release.coordinates:,}", *(number(value, 4) for value in numbers))
 
 
 def contents(certificate: Certificate) -> str:
