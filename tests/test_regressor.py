@@ -12,9 +12,11 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import dpgp
 from dpgp import PrivateGPRegressor
 from dpgp.privacy import noise
 from dpgp.privacy.calibration import mu_of_epsilon_delta
+from dpgp.report.guarantee import guarantee_in_words
 
 GRID = np.linspace(-4, 4, 60)[:, None]
 
@@ -321,3 +323,23 @@ def test_predicting_needs_a_fit_and_one_question_at_a_time(fitted):
         regressor().predict(GRID)
     with pytest.raises(ValueError, match="cannot both be true"):
         fitted.predict(GRID, return_std=True, return_cov=True)
+
+
+@pytest.mark.parametrize(
+    ("units", "most", "unit", "words"),
+    [
+        (None, 1, "one row", "Replace any one row by any other:"),
+        ("people", 1, "one person, of whom one row counts", "Replace any one person's rows by"),
+        ("people", 2, "one person, of whom at most 2 rows count", "those of any other person:"),
+    ],
+)
+def test_the_certificate_says_whom_it_protects(tmp_path, units, most, unit, words):
+    X = np.linspace(0.0, 1.0, 60)[:, None]
+    gp = PrivateGPRegressor(
+        bounds=(0, 1), target_bounds=(0, 1), features="linear", stages=1, max_rows_per_unit=most
+    )
+    gp.fit(X, X[:, 0], units=None if units is None else np.arange(60) // 2)
+    gp.save(tmp_path / "model.json")
+    for model in (gp, dpgp.load(tmp_path / "model.json")):
+        assert model.certificate_.unit == unit
+        assert words in guarantee_in_words(model.certificate_)

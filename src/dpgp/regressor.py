@@ -160,7 +160,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.calibration_ = released.calibrations
         self.release_ = released.stages
         self.input_density_ = released.density
-        self.certificate_ = Certificate.from_ledger(ledger, source, per_unit)
+        self.certificate_ = Certificate.from_ledger(ledger, source, per_unit, units is not None)
         return self
 
     def predict(

@@ -30,6 +30,7 @@ _FIELDS = (
     "mu",
     "neighbours",
     "rows_per_unit",
+    "per_person",
     "seeded",
     "releases",
 )
@@ -64,6 +65,7 @@ def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
         "mu": None if certificate.mu is None else number_to_json(certificate.mu),
         "neighbours": certificate.neighbours.value,
         "rows_per_unit": int(certificate.rows_per_unit),
+        "per_person": bool(certificate.per_person),
         "seeded": bool(certificate.seeded),
         "releases": [_release_to_json(release) for release in certificate.releases],
     }
@@ -99,6 +101,7 @@ def certificate_from_json(value: Any) -> Certificate:
         releases=tuple(_release(item) for item in items),
         seeded=as_flag(fields["seeded"], "guarantee.seeded"),
         rows_per_unit=as_whole(fields["rows_per_unit"], "guarantee.rows_per_unit", 1, 10**9),
+        per_person=as_flag(fields["per_person"], "guarantee.per_person"),
     )
     _check_books(certificate)
     return certificate

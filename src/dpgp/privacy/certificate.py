@@ -28,7 +28,8 @@ class Certificate:
     """The guarantee of a model, with every release behind it.
 
     ``mu`` is None where the guarantee is not one of Gaussian DP. ``rows_per_unit`` is how many rows
-    of one person count; the guarantee is about all of them together.
+    of one person count, and ``per_person`` whether rows were told apart by person at all; the
+    guarantee is about all rows of a person together.
     """
 
     HEADINGS: ClassVar = ("release", "numbers", "sensitivity", "noise sd", "μ")
@@ -40,10 +41,15 @@ class Certificate:
     releases: tuple[GaussianRelease | Selection, ...]
     seeded: bool
     rows_per_unit: int = 1
+    per_person: bool = False
 
     @classmethod
     def from_ledger(
-        cls, ledger: Ledger, source: NoiseSource, rows_per_unit: int = 1
+        cls,
+        ledger: Ledger,
+        source: NoiseSource,
+        rows_per_unit: int = 1,
+        per_person: bool = False,
     ) -> Certificate:
         """Close the books: the budget that was asked for, and what was spent of it."""
         return cls(
@@ -54,6 +60,7 @@ class Certificate:
             releases=tuple(ledger.releases),
             seeded=not source.is_private,
             rows_per_unit=rows_per_unit,
+            per_person=per_person,
         )
 
     @classmethod
@@ -79,9 +86,9 @@ class Certificate:
     @property
     def unit(self) -> str:
         """What is protected."""
-        if self.rows_per_unit == 1:
-            return "one row"
-        return f"one person, of whom at most {self.rows_per_unit} rows count"
+        if self.rows_per_unit > 1:
+            return f"one person, of whom at most {self.rows_per_unit} rows count"
+        return "one person, of whom one row counts" if self.per_person else "one row"
 
     def __str__(self) -> str:
         lines = [self._statement(), f"Neighbours: {self.neighbours.value} {self.unit}."]
