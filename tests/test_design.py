@@ -12,6 +12,7 @@ from dpgp.design import (
     choose_design,
     choose_kappa,
     choose_shares,
+    density_positions,
     layouts,
 )
 from dpgp.forecast import Errors, Setting
@@ -97,3 +98,14 @@ def test_clipping_is_harder_where_noise_matters_more():
     kappas = [choose_kappa(n, 0.3, 10.0) for n in (300, 3000, 300_000)]
     assert kappas == sorted(kappas)
     assert kappas[0] < kappas[-1]
+
+
+@pytest.mark.parametrize(("columns", "atoms"), [(1, 121), (2, 441), (3, 729), (4, 800), (8, 800)])
+def test_atoms_of_a_density_lie_in_the_cube(columns, atoms):
+    positions = density_positions(columns)
+    assert positions.shape == (atoms, columns)
+    assert np.abs(positions).max() <= 1.0
+
+
+def test_with_more_than_eight_inputs_there_is_no_density():
+    assert density_positions(9) is None

@@ -343,3 +343,24 @@ def test_the_certificate_says_whom_it_protects(tmp_path, units, most, unit, word
     for model in (gp, dpgp.load(tmp_path / "model.json")):
         assert model.certificate_.unit == unit
         assert words in guarantee_in_words(model.certificate_)
+
+
+@pytest.mark.slow
+def test_five_inputs_are_learned_with_honest_intervals():
+    """The mean over four seeds was 0.35 of the sd of f, covered by 63 %, before B was a density."""
+    errors, covers = [], []
+    for seed in range(4):
+        rng = np.random.default_rng([seed, 5])
+        X, new = rng.uniform(-1, 1, (3000, 5)), rng.uniform(-1, 1, (1000, 5))
+        y, f = (
+            0.4 * np.sin(2 * Z[:, 0]) + 0.3 * Z[:, 1] * Z[:, 2] + 0.2 * Z[:, 3] for Z in (X, new)
+        )
+        gp = PrivateGPRegressor(
+            1.0, 1e-6, bounds=(-1, 1), target_bounds=(-1.5, 1.5), random_state=seed
+        ).fit(X, y + 0.15 * rng.standard_normal(3000))
+        mean, std = gp.predict(new, return_std=True, latent=True)
+        errors.append(np.sqrt(np.mean((mean - f) ** 2)) / f.std())
+        covers.append(np.mean(np.abs(mean - f) < 1.96 * std))
+    assert gp.input_density_ is None
+    assert np.mean(errors) < 0.28
+    assert np.mean(covers) > 0.93

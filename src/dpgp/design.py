@@ -164,6 +164,9 @@ class Design:
 
 
 _ATOMS = {1: 121, 2: 21, 3: 9}
+SCATTERED_ATOMS, MOST_SCATTERED = 800, 8
+"""Beyond three inputs atoms are scattered, and beyond eight they are too few to be of use."""
+
 _DIRECTIONS = {1: 8.0, 2: 15.0, 3: 20.0}  # how many directions of the weights a fit learns, about
 
 
@@ -178,9 +181,7 @@ def choose_design(
     """Choose features by forecast, and clipping; ``family`` and ``inducing_points`` override."""
     columns = setting.columns
     kappa = choose_kappa(setting.n, setting.mu, _DIRECTIONS.get(columns, 30.0))
-    low, high = [-1.0] * columns, [1.0] * columns
-    atoms = _ATOMS.get(columns)
-    positions = None if atoms is None else regular_grid(low, high, atoms).points
+    positions = density_positions(columns)
     if isinstance(inducing_points, np.ndarray):
         given = InducingFeatures(RBF(joint_length(columns)), inducing_points)
         return Design(given, positions, kappa)
@@ -188,6 +189,16 @@ def choose_design(
     if layout is None:
         layout = best_layout(setting, stages, kappa, kernel)
     return Design(layout.features(columns), positions, kappa, layout.target_weight, layout)
+
+
+def density_positions(columns: int) -> Array | None:
+    """Return where a density of the inputs has its atoms: a grid, scattered points, or nowhere."""
+    low, high = [-1.0] * columns, [1.0] * columns
+    if columns in _ATOMS:
+        return regular_grid(low, high, _ATOMS[columns]).points
+    if columns <= MOST_SCATTERED:
+        return low_discrepancy_points(low, high, SCATTERED_ATOMS)
+    return None
 
 
 def best_layout(

@@ -21,7 +21,7 @@ from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.whitened import LinearFeatures
 from dpgp.forecast import Setting
 from dpgp.inference.conformal import Calibration, calibrate, calibration_edges
-from dpgp.inference.gram_estimate import DensityEstimate
+from dpgp.inference.gram_estimate import MANY_INPUTS, DensityEstimate
 from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
@@ -176,9 +176,11 @@ def fit_rows(
 
 
 def input_density(fit: TargetFit, inputs: UnitInputs, design: Design) -> InputDensity | None:
-    """Return the density behind the estimate of B, where there is one, at raw inputs."""
+    """Return the density behind the estimate of B at raw inputs, where it is one on a grid."""
     gram = None if fit.state is None else fit.state.gram
     if not isinstance(gram, DensityEstimate) or design.positions is None:
+        return None
+    if len(inputs.box.low) >= MANY_INPUTS:  # scattered atoms serve B, and nobody's eyes
         return None
     return InputDensity(inputs.invert(design.positions), gram.weights)
 

@@ -1,7 +1,11 @@
 import numpy as np
 import pytest
 from simulated_stages import features_1d, release, rows_1d, symmetric_noise
+from sklearn.gaussian_process.kernels import RBF
 
+from dpgp.design import density_positions
+from dpgp.features.placement import low_discrepancy_points
+from dpgp.features.whitened import InducingFeatures
 from dpgp.inference.gram_estimate import (
     DensityEstimate,
     IsotropicEstimate,
@@ -168,3 +172,31 @@ def test_every_estimate_is_positive(sigma, atoms):
     assert np.linalg.eigvalsh(estimate.B).min() > -1e-8 * 300
     Omega = estimate.error_covariance(np.eye(len(estimate.B)))
     assert np.linalg.eigvalsh(Omega).min() > 0
+
+
+def correlated_rows(n, D, rng):
+    return np.clip(0.5 * rng.normal(size=(n, 1)) + 0.3 * rng.normal(size=(n, D)), -1.0, 1.0)
+
+
+@pytest.mark.parametrize("D", [4, 5, 8])
+def test_with_several_inputs_a_density_knows_more_of_B_than_its_positive_part(D):
+    rng, n, sigma_b = np.random.default_rng(D), 3000, 100.0
+    cube = [-1.0] * D, [1.0] * D
+    features = InducingFeatures(RBF(0.5 * D**0.5), low_discrepancy_points(*cube, 40))
+    phi = features.evaluate(correlated_rows(n, D, rng))
+    B = phi @ phi.T
+    B_hat = B + symmetric_noise(len(B), sigma_b, rng)
+    positions = density_positions(D)
+    estimate = density_estimate(B_hat, sigma_b, features.evaluate(positions).T, positions, n)
+    error, other = np.linalg.norm(estimate.B - B), np.linalg.norm(feasible_part(B_hat, n) - B)
+    assert error < 0.9 * other
+
+
+def test_the_prior_of_several_inputs_is_a_covariance():
+    positions = density_positions(5)
+    P = density_prior(positions, 1600.0)
+    np.testing.assert_allclose(np.diag(P), 2.0**2 * 1.05)  # n/G = 2
+    assert np.linalg.eigvalsh(P)[0] > 0.0
+    alone = np.array([[0.0, 0, 0, 0], [0.9, 0, 0, 0], [0.9, 0.9, 0.9, 0.9]])
+    near, far = density_prior(alone, 3.0)[0, 1:]
+    assert near > far > 0.0  # moving one input changes less than moving all

@@ -24,6 +24,12 @@ DENSITY_LENGTH = 0.3
 DENSITY_ROUGHNESS = 0.1
 """Variance of its rough part, relative to the smooth one."""
 
+MANY_INPUTS = 4
+"""From how many inputs on a density is thought of as a product of deviations of few inputs."""
+
+INTERACTION, INTERACTION_LENGTH, INTERACTION_ROUGHNESS = 0.3, 0.5, 0.05
+"""Weight of every further input in it, correlation length, and variance of the rough part."""
+
 
 class GramEstimate(Protocol):
     r"""An estimate of B, and the covariance :math:`\Omega(W)` of its error times v, W = E[vvᵀ]."""
@@ -131,7 +137,26 @@ def density_estimate(
 
 def density_prior(positions: Array, n: float) -> Array:
     """Return the prior covariance of the weights around the uniform n/G."""
+    prior = _joint_prior if positions.shape[1] < MANY_INPUTS else _interaction_prior
+    return np.asarray((DENSITY_SD * n / len(positions)) ** 2 * prior(positions))
+
+
+def _joint_prior(positions: Array) -> Array:
+    """k(x, x') = exp(−‖x − x'‖²/2ℓ²): smooth in all inputs together."""
     squares = ((positions[:, None, :] - positions[None, :, :]) ** 2).sum(axis=-1)
     smooth = np.exp(-0.5 * squares / DENSITY_LENGTH**2)
-    K = smooth + DENSITY_ROUGHNESS * np.eye(len(positions))
-    return np.asarray((DENSITY_SD * n / len(positions)) ** 2 * K)
+    return np.asarray(smooth + DENSITY_ROUGHNESS * np.eye(len(positions)))
+
+
+def _interaction_prior(positions: Array) -> Array:
+    r"""Return a prior of marginals first, pairs next, and so on (Durrande et al. 2013).
+
+    .. math:: k(x, x') \propto \prod_n\bigl(1 + c\,e^{-(x_n - x'_n)^2/2\ell^2}\bigr) - 1
+
+    """
+    G, D = positions.shape
+    product = np.ones((G, G))
+    for u in positions.T:
+        product *= 1.0 + INTERACTION * np.exp(-0.5 * (u[:, None] - u) ** 2 / INTERACTION_LENGTH**2)
+    smooth = (product - 1.0) / ((1.0 + INTERACTION) ** D - 1.0)
+    return np.asarray(smooth + INTERACTION_ROUGHNESS * np.eye(G))
