@@ -9,7 +9,7 @@ from dpgp.experiments import REGISTRY, DataError, arena
 from dpgp.experiments.arena_figure import CEILINGS, LOOKS, draw
 from dpgp.experiments.arena_methods import CONTESTANTS, LINEAR, MEAN, Contestant, check_packages
 from dpgp.experiments.arena_results import LAYOUTS, METHODS, Run, Store, estimate, group
-from dpgp.experiments.arena_tables import markdown, rows
+from dpgp.experiments.arena_tables import leads, markdown, rows
 from dpgp.experiments.baselines.interface import Mixture, Prediction
 from dpgp.experiments.outcome import Request
 from dpgp.experiments.tasks import AIRFOIL, KUNG, Task
@@ -246,3 +246,16 @@ def test_real_tables_come_without_incomplete_rows():
     tasks = arena.read_tasks(())
     assert [task.key for task in tasks] == ["nhanes_blood_pressure", "nhanes_height"]
     assert all(task.complete.all() for task in tasks)
+
+
+def test_the_lead_is_over_the_best_peer_on_the_same_splits():
+    """Ours 0.5 and 0.7; HM21 is the better peer, and its third split is nobody else's."""
+    errors = {"ours": (0.5, 0.7), "HM21": (0.8, 0.8, 0.1), "DP-EBM": (0.9, 0.9)}
+    runs = [
+        LINE._replace(method=method, seed=seed, rmse_over_sd=error)
+        for method, values in errors.items()
+        for seed, error in enumerate(values)
+    ]
+    assert leads(group(runs), "airfoil") == ["", "", "0.200 ± 0.100 (HM21)", "", ""]
+    assert "0.200 ± 0.100 (HM21)" in markdown(group(runs))
+    assert leads(group(runs[:2]), "airfoil")[2] == ""  # nobody to lead

@@ -21,8 +21,9 @@ def describe(model: PrivateGPRegressor) -> dict[str, Any]:
     """Return what is public of a model: guarantee, bounds, and what was learned."""
     from dpgp.model_file.guarantee import certificate_to_json
     from dpgp.report.guarantee import guarantee_in_words
+    from dpgp.report.released import posterior_of
 
-    posterior = _posterior(model, 0)
+    posterior = posterior_of(model, 0)
     certificate = model.certificate_
     targets = _box_rows(model.target_box_, "target")
     return {
@@ -39,11 +40,6 @@ def describe(model: PrivateGPRegressor) -> dict[str, Any]:
     }
 
 
-def _posterior(model: PrivateGPRegressor, target: int) -> Any:
-    posteriors = model.posterior_
-    return posteriors[target] if isinstance(posteriors, tuple) else posteriors
-
-
 def _box_rows(box: Box, kind: str) -> list[dict[str, Any]]:
     names = box.names or [f"{kind} {position + 1}" for position in range(len(box.low))]
     return [
@@ -55,7 +51,9 @@ def _box_rows(box: Box, kind: str) -> list[dict[str, Any]]:
 def _learned(model: PrivateGPRegressor, target: int) -> dict[str, Any]:
     import numpy as np
 
-    draws = np.exp(_posterior(model, target).thetas[:, -1])
+    from dpgp.report.released import posterior_of
+
+    draws = np.exp(posterior_of(model, target).thetas[:, -1])
     low, median, high = model.target_box_.half_width[target] * np.quantile(draws, [0.05, 0.5, 0.95])
     return {
         "noise_std": {"median": float(median), "low_90": float(low), "high_90": float(high)},

@@ -23,11 +23,22 @@ def working(task: str) -> Iterator[None]:
             yield
 
 
+class _Passing(logging.Handler):
+    """Hands the text of every log line to a function."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        super().__init__()
+        self.show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show the line."""
+        self.show(record.getMessage())
+
+
 @contextmanager
 def each_step(show: Callable[[str], None]) -> Iterator[None]:
     """Pass on the steps that a fit logs: public, the same for any data."""
-    log, handler = logging.getLogger("dpgp.fitting"), logging.Handler()
-    handler.emit = lambda record: show(record.getMessage())  # type: ignore[method-assign]
+    log, handler = logging.getLogger("dpgp.fitting"), _Passing(show)
     level = log.level
     log.addHandler(handler)
     log.setLevel(logging.INFO)

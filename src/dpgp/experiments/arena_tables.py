@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import chain, repeat
 from math import inf, isfinite
 
-from dpgp.experiments.arena_methods import EPSILONS
-from dpgp.experiments.arena_results import METHODS, TITLES, Groups, series
+from dpgp.experiments.arena_methods import EPSILONS, OURS
+from dpgp.experiments.arena_results import METHODS, TITLES, Group, Groups, series
 from dpgp.experiments.tables import Estimate
 
 COLUMNS = (*EPSILONS, inf)
@@ -59,10 +59,34 @@ def markdown(groups: Groups) -> str:
     parts = [f"## {MEASURES[error]}"]
     for task in present:
         parts += [_caption(groups, task), _markdown_table(HEADINGS, rows(groups, task, error))]
+    body = [[TITLES[task], *leads(groups, task)] for task in present]
+    headings = ("task", *HEADINGS[1 : 1 + len(EPSILONS)])
+    parts += ["## Lead of ours over the best private peer", _markdown_table(headings, body)]
     for measure in others:
         body = [row for task in present for row in _named_rows(groups, task, measure)]
         parts += [f"## {MEASURES[measure]}", _markdown_table(("task", *HEADINGS), body)]
     return "\n\n".join(parts) + "\n"
+
+
+def leads(groups: Groups, task: str) -> list[str]:
+    """Return how far ours is ahead of the best private peer on the same splits, for every ε."""
+    return [_lead(groups, task, epsilon) for epsilon in EPSILONS]
+
+
+def _lead(groups: Groups, task: str, epsilon: float) -> str:
+    """Return the mean difference of errors over the seeds that both have run, and the peer."""
+    ours = groups.get(Group(task, OURS.name, epsilon), [])
+    peers = {
+        name: line[epsilon]
+        for name in METHODS
+        if name != OURS.name and epsilon in (line := series(groups, task, name, "rmse_over_sd"))
+    }
+    if not ours or not peers:
+        return ""
+    best = min(peers, key=lambda name: peers[name].mean)
+    theirs = {run.seed: run.rmse_over_sd for run in groups[Group(task, best, epsilon)]}
+    pairs = [theirs[run.seed] - run.rmse_over_sd for run in ours if run.seed in theirs]
+    return f"{_cell(Estimate.of(pairs), False)} ({best})" if pairs else ""
 
 
 def _caption(groups: Groups, task: str) -> str:
