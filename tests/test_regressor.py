@@ -299,8 +299,8 @@ BAD = {
     "missing unknown": ({"missing": "drop"}, {}, "`missing` must be one of"),
     "NaN": ({}, {"X": np.where(np.arange(60).reshape(30, 2) == 9, np.nan, X0)}, "NaN"),
     "strings": ({}, {"X": np.full((30, 2), f"secret {SECRET}")}, "must hold numbers"),
-    "one row": ({}, {"X": X0[:1], "y": Y0[:1]}, "minimum of 2"),
-    "lengths differ": ({}, {"y": Y0[:7]}, "inconsistent numbers of samples"),
+    "one row": ({}, {"X": X0[:1], "y": Y0[:1]}, "at least two rows"),
+    "lengths differ": ({}, {"y": Y0[:7]}, "one value for each of the rows"),
     "targets as text": ({}, {"y": np.full(30, f"s{SECRET}")}, "must hold numbers"),
 }
 

@@ -11,13 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.metrics import r2_score
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.design import choose_shares
 from dpgp.domain import Box
 from dpgp.fitting import Wall, fit_rows
 from dpgp.inference.posterior import Posterior
+from dpgp.numeric import (
+    check_no_row_as_names,
+    column_names,
+    numeric_matrix,
+    numeric_targets,
+    numeric_vector,
+)
 from dpgp.options import read_families, read_inducing_points, read_kernels, read_stages
 from dpgp.privacy.arguments import as_count
 from dpgp.privacy.certificate import Certificate
@@ -212,7 +220,21 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def log_predictive_density(self, X: Any, y: Any) -> Array:
         """Return the log density of every target under its own prediction."""
         mean, std = self.predict(X, return_std=True)
-        return np.asarray(norm.logpdf(np.asarray(y, dtype=np.float64), mean, std))
+        targets = numeric_targets(y, len(mean))
+        if targets.shape != mean.shape:
+            raise ValueError("`y` must have as many targets as the model, for every row of `X`.")
+        with np.errstate(over="ignore"):
+            return np.asarray(norm.logpdf(targets, mean, std))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R², of several targets the average; raw rows without noise: for the curator."""
+        mean = self.predict(X)
+        targets = numeric_targets(y, len(mean))
+        if not np.isfinite(targets).all():
+            raise ValueError("`y` must be finite and complete to be compared with predictions.")
+        if sample_weight is not None:
+            sample_weight = numeric_vector(sample_weight, len(mean), "sample_weight")
+        return float(r2_score(targets, mean, sample_weight=sample_weight))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
@@ -273,36 +295,28 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _unit_inputs(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self.inputs_(validate_data(self, X, reset=False, dtype=np.float64))
+        array = numeric_matrix(X)
+        if not np.isfinite(array).all():
+            raise ValueError(
+                "`X` must be finite and complete to be predicted, without NaN or inf; leave other "
+                "rows out."
+            )
+        self._check_columns(X, array, reset=False)
+        return self.inputs_(array)
 
     def _validated(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Check shapes and types; messages never repeat a value of the data."""
-        for name, data in (("X", X), ("y", y)):
-            types = getattr(data, "dtypes", None)
-            types = np.array(np.asarray(data).dtype if types is None else types, dtype=object)
-            if any(
-                str(kind).lower().startswith(("date", "time", "duration")) for kind in types.flat
-            ):
-                raise ValueError(
-                    f"`{name}` holds dates or times; make them numbers of one unit first, such as "
-                    "days since a public date."
-                )
-        try:
-            if self.missing == "ignore":
-                X = validate_data(
-                    self, X, dtype=np.float64, ensure_min_samples=2, ensure_all_finite=False
-                )
-                y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False)
-                check_consistent_length(X, y)
-            else:
-                X, y = validate_data(
-                    self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2
-                )
-            return X, np.asarray(y, dtype=np.float64)
-        except ValueError as error:
-            if "could not convert" not in str(error):
-                raise
-        raise ValueError("`X` and `y` must hold numbers; encode other columns as numbers first.")
+        inputs = numeric_matrix(X, least=2)
+        targets = numeric_targets(y, len(inputs))
+        self._check_columns(X, inputs, reset=True)
+        return inputs, targets
+
+    def _check_columns(self, X: Any, array: Array, *, reset: bool) -> None:
+        """Learn how many columns there are and their names, or compare; scikit-learn's words."""
+        names = column_names(X)
+        known = () if reset else tuple(getattr(self, "feature_names_in_", ()))
+        check_no_row_as_names(names, known)
+        validate_data(self, array if names is None else X, reset=reset, skip_check_array=True)
 
     def _repr_html_inner(self) -> str:
         """Return what :meth:`_repr_html_` of scikit-learn shows: parameters, once fitted a card."""
