@@ -26,12 +26,19 @@ from dpgp.numeric import (
     numeric_targets,
     numeric_vector,
 )
-from dpgp.options import read_families, read_inducing_points, read_kernels, read_stages
+from dpgp.options import (
+    read_families,
+    read_inducing_points,
+    read_kernels,
+    read_stages,
+    row_count_is_public,
+)
 from dpgp.privacy.arguments import as_count
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import noise_source
+from dpgp.roots import symmetric_root
 from dpgp.sources.arrays import scaled_rows
 
 Array = NDArray[np.float64]
@@ -141,7 +148,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         per_unit = as_count("max_rows_per_unit", self.max_rows_per_unit)
         ledger = Ledger(self.epsilon, self.delta, relation)
         rows = scaled_rows(X, targets, target_box, self.missing, units, per_unit)
-        is_public = relation is Neighbours.REPLACE and units is None and self.missing == "error"
+        is_public = row_count_is_public(relation, self.missing, units is not None)
         public_rows = len(rows) if is_public else None
         shares = choose_shares(
             public_rows,
@@ -212,9 +219,8 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         draws = []
         for k in range(self._n_targets):
             mean, covariance = self._predict_one(k, U, True, True)
-            eigenvalues, Q = np.linalg.eigh(covariance)
-            root = Q * np.sqrt(np.maximum(eigenvalues, 0.0))
-            draws.append(mean[:, None] + root @ generator.standard_normal((len(mean), n_samples)))
+            normal = generator.standard_normal((len(mean), n_samples))
+            draws.append(mean[:, None] + symmetric_root(covariance) @ normal)
         return draws[0] if len(draws) == 1 else np.stack(draws, axis=1)
 
     def log_predictive_density(self, X: Any, y: Any) -> Array:
