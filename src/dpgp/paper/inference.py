@@ -30,6 +30,7 @@ from dpgp.sources.arrays import (
     structured_rows,
     vector_rows,
 )
+from dpgp.threads import thread_count
 
 Array = NDArray[np.float64]
 
@@ -98,9 +99,9 @@ def dp_gp_inference(
     prior_mean_share
         Share of the budget μ² that "coinpress" pays.
     n_jobs
-        Threads for the pass over the rows; all cores by default.
+        Threads for the pass over the rows; all cores by default and with -1, all but one with -2.
     """
-    relation = Neighbours.parse(neighbours)
+    relation, threads = Neighbours.parse(neighbours), thread_count(n_jobs)
     names = column_names(X)
     box = public_box(X, bounds, kernel)
     Z = as_inducing_points(inducing_points, kernel, box)
@@ -130,7 +131,7 @@ def dp_gp_inference(
         label="kernel moments A and B",
         ledger=ledger,
         source=source,
-        n_jobs=n_jobs,
+        n_jobs=threads,
     )
     certificate = Certificate.from_ledger(ledger, source)
     return model.posterior(model.update(release), certificate, mean, names)
