@@ -40,6 +40,7 @@ from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import noise_source
 from dpgp.roots import symmetric_root
 from dpgp.sources.arrays import scaled_rows
+from dpgp.threads import thread_count
 
 Array = NDArray[np.float64]
 
@@ -86,7 +87,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     random_state
         A seed simulates: the result is not private, and says so.
     n_jobs
-        Threads for the passes over the rows; all cores by default.
+        Threads for the passes over the rows; all cores by default and with -1, all but one with -2.
 
     Attributes
     ----------
@@ -146,6 +147,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         family = read_families(self.features)
         points = read_inducing_points(self.inducing_points, family, box)
         per_unit = as_count("max_rows_per_unit", self.max_rows_per_unit)
+        threads = thread_count(self.n_jobs)
         ledger = Ledger(self.epsilon, self.delta, relation)
         rows = scaled_rows(X, targets, target_box, self.missing, units, per_unit)
         is_public = row_count_is_public(relation, self.missing, units is not None)
@@ -160,7 +162,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         source = noise_source(self.random_state)
         released = fit_rows(
-            Wall(rows, ledger, source, per_unit, self.n_jobs),
+            Wall(rows, ledger, source, per_unit, threads),
             box,
             shares,
             kernels,

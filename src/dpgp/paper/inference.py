@@ -25,6 +25,7 @@ from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, noise_source
 from dpgp.release import release_gram
 from dpgp.sources.arrays import Rows, scaled_targets, structured_rows, vector_rows
+from dpgp.threads import thread_count
 
 Array = NDArray[np.float64]
 
@@ -93,9 +94,9 @@ def dp_gp_inference(
     prior_mean_share
         Share of the budget μ² that "coinpress" pays.
     n_jobs
-        Threads for the pass over the rows; all cores by default.
+        Threads for the pass over the rows; all cores by default and with -1, all but one with -2.
     """
-    relation = Neighbours.parse(neighbours)
+    relation, threads = Neighbours.parse(neighbours), thread_count(n_jobs)
     names = column_names(X)
     check_no_row_as_names(names)
     box = public_box(X, bounds, kernel)
@@ -126,7 +127,7 @@ def dp_gp_inference(
         label="kernel moments A and B",
         ledger=ledger,
         source=source,
-        n_jobs=n_jobs,
+        n_jobs=threads,
     )
     certificate = Certificate.from_ledger(ledger, source)
     return model.posterior(model.update(release), certificate, mean, names)
