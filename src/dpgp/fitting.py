@@ -21,7 +21,7 @@ from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.whitened import LinearFeatures
 from dpgp.forecast import Setting
 from dpgp.inference.conformal import Calibration, calibrate, calibration_edges
-from dpgp.inference.gram_estimate import MANY_INPUTS, DensityEstimate
+from dpgp.inference.gram_estimate import MANY_INPUTS, DoubtedEstimate
 from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
@@ -181,11 +181,11 @@ def fit_rows(
 def input_density(fit: TargetFit, inputs: UnitInputs, design: Design) -> InputDensity | None:
     """Return the density behind the estimate of B at raw inputs, where it is one on a grid."""
     gram = None if fit.state is None else fit.state.gram
-    if not isinstance(gram, DensityEstimate) or design.positions is None:
+    if not isinstance(gram, DoubtedEstimate) or design.positions is None:
         return None
     if len(inputs.box.low) >= MANY_INPUTS:  # scattered atoms serve B, and nobody's eyes
         return None
-    return InputDensity(inputs.invert(design.positions), gram.weights)
+    return InputDensity(inputs.invert(design.positions), gram.density.weights)
 
 
 def private_inputs(wall: Wall, box: Box, share: float, n: float) -> UnitInputs:
@@ -267,7 +267,10 @@ def calibrated(
         U = features.inputs(block.inputs)
         predictions = [posterior.predict(U) for posterior in posteriors]
         pairs = zip(predictions, block.targets, strict=True)
-        return np.array([np.abs(target - mean) / std for (mean, std), target in pairs])
+        # predictions are cut to the bounds of the target
+        return np.array(
+            [np.abs(target - np.clip(mean, -1.0, 1.0)) / std for (mean, std), target in pairs]
+        )
 
     def bins_of(block: Rows) -> NDArray[np.int64]:
         return np.searchsorted(edges[1:-1], scaled_residuals(block), side="right")

@@ -99,6 +99,8 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         A private density of the inputs where there are at most three, else None.
     certificate_
         What was released and what it guarantees.
+    health_
+        What looks wrong, in sentences; empty where nothing does.
     """
 
     def __init__(
@@ -185,14 +187,16 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Any:
         """Return the predictive mean, with standard deviations or covariances if asked.
 
-        ``latent=True`` is about the function, ``latent=False`` about new observations of it. The
-        standard deviation is the model's own; :meth:`predict_interval` is calibrated.
+        The mean is cut to the public bounds of the target. ``latent=True`` is about the function,
+        ``latent=False`` about new observations of it. The standard deviation is the model's own;
+        :meth:`predict_interval` is calibrated.
         """
         if return_std and return_cov:
             raise ValueError("`return_std` and `return_cov` cannot both be true; ask for one.")
         U = self._unit_inputs(X)
         parts = [self._predict_one(k, U, return_cov, latent) for k in range(self._n_targets)]
-        mean, second = (_join(column) for column in zip(*parts, strict=True))
+        mean = _join([self._cut(k, mean) for k, (mean, _) in enumerate(parts)])
+        second = _join([second for _, second in parts])
         return (mean, second) if return_std or return_cov else mean
 
     def predict_interval(
@@ -200,8 +204,9 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Array, Array]:
         """Return lower and upper ends of intervals that hold new observations that often.
 
-        Calibrated on average over the training rows (docs/method.md, "Intervals"), not for each x.
-        With ``latent=True`` they are the posterior's own intervals for the function.
+        Calibrated on average over the training rows (docs/method.md, "Intervals"), not for each x,
+        and cut to the public bounds of the target. With ``latent=True`` they are the posterior's
+        own intervals for the function.
         """
         U = self._unit_inputs(X)
         lower, upper = [], []
@@ -210,13 +215,16 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 mean, half_width = self._half_width_of_function(k, U, coverage)
             else:
                 mean, std = self._predict_one(k, U, False, False)
-                half_width = calibration.factor(coverage) * std
-            lower.append(mean - half_width)
-            upper.append(mean + half_width)
+                mean, half_width = self._cut(k, mean), calibration.factor(coverage) * std
+            lower.append(self._cut(k, mean - half_width))
+            upper.append(self._cut(k, mean + half_width))
         return _join(lower), _join(upper)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
-        """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis."""
+        """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis.
+
+        They are Gaussian around the mean before it is cut, and may leave the target's bounds.
+        """
         U, generator = self._unit_inputs(X), check_random_state(random_state)
         draws = []
         for k in range(self._n_targets):
@@ -271,6 +279,14 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return draw_model(self, ax, target)
 
     @property
+    def health_(self) -> tuple[str, ...]:
+        """What looks wrong, a sentence with its remedy each, from released numbers alone."""
+        check_is_fitted(self)
+        from dpgp.report.health import check_health
+
+        return check_health(self)
+
+    @property
     def _n_targets(self) -> int:
         return len(self.calibration_)
 
@@ -300,6 +316,11 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         scale = self.target_box_.half_width[target]
         mean, half_width = self._posterior_of(target).half_width(U, coverage)
         return self.target_box_.centre[target] + scale * mean, scale * half_width
+
+    def _cut(self, target: int, values: Array) -> Array:
+        """Return values cut to the public bounds of the target."""
+        box = self.target_box_
+        return np.asarray(np.clip(values, box.low[target], box.high[target]))
 
     def _unit_inputs(self, X: Any) -> Array:
         check_is_fitted(self)
