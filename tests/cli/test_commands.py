@@ -8,8 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 import dpgp
-from dpgp.cli import app
-from dpgp.experiments import people
+from dpgp.cli import app, people
 
 PNG, SVG = b"\x89PNG", b"<?xml"
 

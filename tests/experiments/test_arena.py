@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from dpgp.experiments import REGISTRY, DataError, arena
+from dpgp.cli.output import DataError
+from dpgp.experiments import REGISTRY, arena
 from dpgp.experiments.arena_figure import CEILINGS, LOOKS, draw
 from dpgp.experiments.arena_methods import CONTESTANTS, LINEAR, MEAN, Contestant, check_packages
 from dpgp.experiments.arena_results import LAYOUTS, METHODS, Run, Store, estimate, group

@@ -5,7 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from dpgp.experiments import DataError, growth
+from dpgp.cli.output import DataError
+from dpgp.experiments import growth
 from dpgp.experiments.baselines.bayes_by_backprop import Settings
 from dpgp.experiments.growth_report import LOOKS, Runtimes, Score, draw, records, table
 from dpgp.experiments.outcome import Request

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp.experiments import DataError
+from dpgp.cli.output import DataError
 from dpgp.experiments.tasks import BLOOD_PRESSURE, FILES, HEIGHT, package_task, read_task
 
 

@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from dpgp.experiments.outcome import Outcome, Request
 
 
-class DataError(RuntimeError):
-    """Data that an experiment needs cannot be had; the message names the remedy."""
-
-
 @dataclass(frozen=True)
 class Entry:
     """Where an experiment lives, what it shows, its default repeats, and whether it reads files."""

@@ -17,7 +17,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.experiments import DataError
+from dpgp.cli.output import DataError, TextTable
 from dpgp.experiments.arena_figure import draw
 from dpgp.experiments.arena_methods import CONTESTANTS, Contestant, check_packages
 from dpgp.experiments.arena_results import Group, Run, Setting, Store, group
@@ -25,7 +25,6 @@ from dpgp.experiments.arena_tables import HEADINGS, markdown, rows
 from dpgp.experiments.baselines.interface import Array, Distribution, Prediction, Problem
 from dpgp.experiments.outcome import Outcome, Request
 from dpgp.experiments.simulated import generator, rmse, simulation
-from dpgp.experiments.tables import Table
 from dpgp.experiments.tasks import BLOOD_PRESSURE, HEIGHT, Task, package_task, read_task
 
 Rows = NDArray[np.int64]
@@ -124,7 +123,7 @@ def run(request: Request) -> Outcome:
     groups = group(runs)
     (request.folder / "arena.md").write_text(markdown(groups), encoding="utf-8")
     body = [[task.title, *row] for task in tasks for row in rows(groups, task.key, "rmse_over_sd")]
-    table = Table(
+    table = TextTable(
         "Error of held-out rows: RMSE over their sd", ("task", *HEADINGS), body, _caption(failures)
     )
     return Outcome([run.record() for run in runs], table, draw(groups))

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from math import inf
 from typing import NamedTuple
 
-from dpgp.experiments import DataError
+from dpgp.cli.output import DataError
 from dpgp.experiments.baselines.interface import Method
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)

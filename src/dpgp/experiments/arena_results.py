@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dpgp.experiments import DataError, tasks
+from dpgp.cli.output import DataError
+from dpgp.experiments import tasks
 from dpgp.experiments.arena_methods import CONTESTANTS
 from dpgp.experiments.tables import Estimate, Record
 

@@ -22,6 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.gaussian_process.kernels import RBF
 
+from dpgp.cli.output import TextTable
 from dpgp.experiments.outcome import Outcome, Request
 from dpgp.experiments.simulated import (
     SIMULATION_NOTE,
@@ -32,7 +33,7 @@ from dpgp.experiments.simulated import (
     simulation,
 )
 from dpgp.experiments.simulated_release import posteriors_of_one_release
-from dpgp.experiments.tables import Estimate, Record, Table
+from dpgp.experiments.tables import Estimate, Record
 from dpgp.paper import SparsePosterior
 from dpgp.paper.model import PaperModel
 from dpgp.paper.norm_bounds import norm_bound
@@ -151,7 +152,7 @@ def _estimate(results: Covers, scenario: Scenario) -> Estimate:
     return Estimate.of(cover.observation for cover in results[scenario])
 
 
-def _table(results: Covers, repeats: int) -> Table:
+def _table(results: Covers, repeats: int) -> TextTable:
     columns = list(product(LEVELS, METHODS))
     rows = [
         [f"{std:g}", f"{epsilon:g}"]
@@ -162,7 +163,7 @@ def _table(results: Covers, repeats: int) -> Table:
         for std, epsilon in product(NOISE_STDS, EPSILONS)
     ]
     largest = max(_estimate(results, scenario).error for scenario in results)
-    return Table(
+    return TextTable(
         title="Share of test points in the interval (HM21 §5.2)",
         headings=("σ", "ε", *(f"{100 * level:g} %\n{method}" for level, method in columns)),
         rows=rows,

@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.experiments import DataError, people
+from dpgp.cli import people
+from dpgp.cli.output import DataError
 from dpgp.experiments.baselines import bayes_by_backprop, gaussian_process, hm21
 from dpgp.experiments.baselines.bayes_by_backprop import Settings
 from dpgp.experiments.baselines.hm21 import Reading

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dpgp.experiments.tables import Estimate, Record, Table
+from dpgp.cli.output import TextTable
+from dpgp.experiments.tables import Estimate, Record
 from dpgp.report.style import (
     BLUE,
     GREY,
@@ -70,10 +71,10 @@ def records(scores: Scores, delta: float) -> list[Record]:
     ]
 
 
-def table(scores: Scores, rows: int, runtimes: Runtimes) -> Table:
+def table(scores: Scores, rows: int, runtimes: Runtimes) -> TextTable:
     """Return one line for every method and ε, and the runtimes below."""
     hm21, dp_bbb = runtimes
-    return Table(
+    return TextTable(
         title=f"Height of {rows:,} girls from age and weight (HM21 §5.4)",
         headings=("method", "ε", "repeats", "RMSE, cm", "log-likelihood"),
         rows=[

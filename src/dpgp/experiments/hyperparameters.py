@@ -20,10 +20,11 @@ from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import RBF
 
+from dpgp.cli.output import TextTable
 from dpgp.experiments.illustration import GRID, INDUCING_POINTS, TARGET_BOUND, true_function
 from dpgp.experiments.outcome import Outcome, Request
 from dpgp.experiments.simulated import SIMULATION_NOTE, Sample, generator, rmse, simulation
-from dpgp.experiments.tables import Estimate, Record, Table
+from dpgp.experiments.tables import Estimate, Record
 from dpgp.paper.inference import read_rows
 from dpgp.paper.learning import Accounting, candidate_models, learn, selection_budget
 from dpgp.paper.model import PaperModel
@@ -157,7 +158,7 @@ def _record(
     }
 
 
-def _table(choices: Choices, repeats: int) -> Table:
+def _table(choices: Choices, repeats: int) -> TextTable:
     rows = [
         [
             setting.variant,
@@ -168,7 +169,7 @@ def _table(choices: Choices, repeats: int) -> Table:
         ]
         for setting, values in choices.items()
     ]
-    return Table(
+    return TextTable(
         title="Hyperparameters of sin(2x)/2x by private selection (HM21 §5.3)",
         headings=("accounting", "ε", "RMSE to f", "ℓ = 1 chosen", "σ = 0.1 chosen"),
         rows=rows,

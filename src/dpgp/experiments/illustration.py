@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import RBF
 
+from dpgp.cli.output import TextTable
 from dpgp.experiments.outcome import Outcome, Request
 from dpgp.experiments.simulated import (
     SIMULATION_NOTE,
@@ -27,7 +28,7 @@ from dpgp.experiments.simulated import (
     simulation,
 )
 from dpgp.experiments.simulated_release import NoNoise, posteriors_of_one_release
-from dpgp.experiments.tables import Estimate, Record, Table
+from dpgp.experiments.tables import Estimate, Record
 from dpgp.paper import SparsePosterior, dp_gp_inference
 from dpgp.paper.model import PaperModel
 from dpgp.paper.norm_bounds import norm_bound
@@ -141,12 +142,12 @@ def _record(variant: str, epsilon: float, repeats: int, scores: Iterable[Score])
     return record
 
 
-def _table(scores: dict[tuple[str, float], list[Score]], repeats: int) -> Table:
+def _table(scores: dict[tuple[str, float], list[Score]], repeats: int) -> TextTable:
     rows = [
         [variant, f"{epsilon:g}", *(str(Estimate.of(v)) for v in zip(*values, strict=True))]
         for (variant, epsilon), values in scores.items()
     ]
-    return Table(
+    return TextTable(
         title="sin(2x)/2x under differential privacy (HM21 §5.1)",
         headings=("variant", "ε", "RMSE to f", "50 % interval covers", "95 % interval covers"),
         rows=rows,

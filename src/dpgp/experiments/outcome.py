@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from dpgp.experiments.tables import Record, Table, write_csv
+from dpgp.cli.output import TextTable
+from dpgp.experiments.tables import Record, write_csv
 from dpgp.report.style import save_figure
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Outcome:
     """The numbers of an experiment, a table of them to read, and a figure."""
 
     records: Sequence[Record]
-    table: Table
+    table: TextTable
     figure: Figure
 
     def save(self, folder: Path, name: str) -> list[Path]:

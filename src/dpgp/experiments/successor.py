@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
+from dpgp.cli.output import TextTable
 from dpgp.experiments import (
     successor_calibration,
     successor_candidates,
@@ -19,7 +20,7 @@ from dpgp.experiments.outcome import Outcome, Request
 from dpgp.experiments.simulated import SIMULATION_NOTE, simulation
 from dpgp.experiments.successor_figure import draw
 from dpgp.experiments.successor_results import Job, Score, Scores, Setting, estimate, record
-from dpgp.experiments.tables import Estimate, Table
+from dpgp.experiments.tables import Estimate
 
 PARTS = (
     successor_function,
@@ -43,10 +44,10 @@ def run(request: Request) -> Outcome:
     return Outcome(records, _table(scores, request), draw(scores))
 
 
-def _table(scores: Scores, request: Request) -> Table:
+def _table(scores: Scores, request: Request) -> TextTable:
     calibration = {s: v for s, v in scores.items() if s.task in successor_calibration.TASKS}
     rest = [_row(s, v) for s, v in scores.items() if s not in calibration]
-    return Table(
+    return TextTable(
         title="PrivateGPRegressor with its defaults",
         headings=("task", "method", "ε", "RMSE", "50 %", "80 %", "95 %", "also"),
         rows=[*rest, *_calibration_rows(calibration)],

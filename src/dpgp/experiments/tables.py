@@ -1,11 +1,10 @@
-"""Numbers with their standard errors, as CSV for machines and as tables for people."""
+"""Means over repeats with their standard errors, and records of them as CSV."""
 
 from __future__ import annotations
 
 import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,16 +32,6 @@ class Estimate(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.mean:.3f} ± {self.error:.3f}"
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table to read: a title, headings, rows of text, and what must be known to read it."""
-
-    title: str
-    headings: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    caption: str = ""
 
 
 def write_csv(records: Sequence[Record], path: Path) -> None:

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.experiments import DataError, people
+from dpgp.cli import people
+from dpgp.cli.output import DataError
 
 Array = NDArray[np.float64]
 Bounds = tuple[float, float]

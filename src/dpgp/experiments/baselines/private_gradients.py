@@ -18,7 +18,7 @@ from dp_accounting import NeighboringRelation
 from dp_accounting.pld import privacy_loss_distribution
 from scipy.stats import binom
 
-from dpgp.experiments import DataError
+from dpgp.cli.output import DataError
 from dpgp.privacy.neighbours import Neighbours
 
 RELATIONS = {

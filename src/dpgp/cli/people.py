@@ -16,27 +16,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import root_mean_squared_error
 
-from dpgp.experiments import DataError
-from dpgp.experiments.simulated import rmse
+from dpgp.cli.columns import Column
+from dpgp.cli.output import DataError
 
 if TYPE_CHECKING:
     from dpgp.regressor import PrivateGPRegressor
 
 Array = NDArray[np.float64]
-
-
-class Column(NamedTuple):
-    """A column and its public bounds."""
-
-    name: str
-    low: float
-    high: float
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The pair (low, high)."""
-        return self.low, self.high
 
 
 AGE = Column("age", 0.0, 80.0)
@@ -121,7 +109,7 @@ def score(model: PrivateGPRegressor, train: People, test: People) -> HeldOut:
     average = np.full_like(mean, np.nanmean(train.height))
     return HeldOut(
         people=len(mean),
-        rmse=rmse(complete.height, mean),
-        rmse_of_mean=rmse(complete.height, average),
+        rmse=float(root_mean_squared_error(complete.height, mean)),
+        rmse_of_mean=float(root_mean_squared_error(complete.height, average)),
         coverage_95=float(np.mean((complete.height >= lower) & (complete.height <= upper))),
     )

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from dpgp.cli import people
 from dpgp.cli.demo import _fit, _request
-from dpgp.experiments import DataError, people
+from dpgp.cli.output import DataError
 
 
 @pytest.fixture(scope="module")
