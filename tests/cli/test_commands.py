@@ -1,6 +1,5 @@
 """The commands: files, words and exit codes."""
 
-import csv
 import subprocess
 import sys
 
@@ -10,34 +9,13 @@ from typer.testing import CliRunner
 import dpgp
 from dpgp.cli import app, people
 
-PNG, SVG = b"\x89PNG", b"<?xml"
+PNG = b"\x89PNG"
 
 
 @pytest.fixture
 def run(monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
     return lambda *arguments: CliRunner().invoke(app, [str(a) for a in arguments])
-
-
-@pytest.mark.parametrize(
-    ("name", "columns", "rows"),
-    [
-        ("illustration", {"variant", "epsilon", "rmse", "rmse_se", "coverage_95"}, 12),
-        ("calibration", {"method", "noise_std", "epsilon", "level", "coverage", "coverage_se"}, 96),
-    ],
-)
-def test_reproduce_writes_numbers_and_figures(run, tmp_path, name, columns, rows):
-    result = run("reproduce", name, "--repeats", 2, "--seed", 3, "--output", tmp_path / "new")
-    assert result.exit_code == 0, result.output
-    assert "simulated data, seeded noise" in " ".join(result.stdout.split())
-    assert f"{name}.csv" in result.stdout
-    with (tmp_path / "new" / f"{name}.csv").open() as file:
-        records = list(csv.DictReader(file))
-    assert len(records) == rows
-    assert columns <= set(records[0])
-    assert {record["repeats"] for record in records} == {"2"}
-    assert (tmp_path / "new" / f"{name}.png").read_bytes().startswith(PNG)
-    assert (tmp_path / "new" / f"{name}.svg").read_bytes().startswith(SVG)
 
 
 def test_demo_leaves_model_figure_and_report(run, tmp_path):
@@ -56,17 +34,6 @@ def test_demo_leaves_model_figure_and_report(run, tmp_path):
     assert "look at this first" in result.stdout
     assert "expected error of the mean" in result.stdout
     assert str(tmp_path / "report.html") in result.stdout.replace("\n", "")
-
-
-def test_unknown_experiment_is_a_usage_error(run):
-    result = run("reproduce", "nonsense")
-    assert result.exit_code == 2
-    assert "illustration" in result.output
-    assert "Traceback" not in result.output
-
-
-def test_one_repeat_is_a_usage_error(run, tmp_path):
-    assert run("reproduce", "illustration", "--repeats", 1, "--output", tmp_path).exit_code == 2
 
 
 def test_unwritable_folder_is_a_usage_error(run, tmp_path):
