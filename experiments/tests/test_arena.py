@@ -9,20 +9,20 @@ from dpgp.cli.output import DataError
 from dpgp_experiments import REGISTRY, arena
 from dpgp_experiments.arena_figure import CEILINGS, LOOKS, draw
 from dpgp_experiments.arena_methods import CONTESTANTS, LINEAR, MEAN, Contestant, check_packages
-from dpgp_experiments.arena_results import LAYOUTS, METHODS, Run, Store, estimate, group
+from dpgp_experiments.arena_results import METHODS, TABLES, Run, Store, estimate, group
 from dpgp_experiments.arena_tables import leads, markdown, rows
 from dpgp_experiments.baselines.interface import Mixture, Prediction
-from dpgp_experiments.outcome import Request
+from dpgp_experiments.outcome import Assignment
 from dpgp_experiments.tasks import AIRFOIL, KUNG, Task
 
 LINE = Run("airfoil", "ours", 1.0, 1e-5, 0, 5, 5, 2.0, 0.5, 0.5, 0.95, -1.0, 0.1)
 
 
-def small_task(layout, seed=0):
+def small_task(table, seed=0):
     rng = np.random.default_rng(seed)
-    low, high = np.array(list(layout.bounds.values())).T
+    low, high = np.array(list(table.bounds.values())).T
     values = rng.uniform(low, high, (60, len(low)))
-    return Task.of(layout, values)
+    return Task.of(table, values)
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def small(monkeypatch):
 
 
 def run(folder, repeats=2, seed=0):
-    return arena.run(Request(repeats, seed, iter, (), folder))
+    return arena.run(Assignment(repeats, seed, iter, (), folder))
 
 
 def without_time(records):
@@ -227,9 +227,9 @@ def test_cells_are_short_whatever_they_hold(values, cell):
 
 
 def test_figure_has_a_panel_for_every_task():
-    runs = [LINE._replace(task=layout.key, seed=seed) for layout in LAYOUTS for seed in (0, 1)]
+    runs = [LINE._replace(task=table.key, seed=seed) for table in TABLES for seed in (0, 1)]
     figure = draw(group(runs))
-    assert [axis.get_title("left") for axis in figure.axes] == [layout.title for layout in LAYOUTS]
+    assert [axis.get_title("left") for axis in figure.axes] == [table.title for table in TABLES]
     assert len(draw(group(runs[:2])).axes) == 1
 
 

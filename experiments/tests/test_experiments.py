@@ -3,14 +3,14 @@
 import pytest
 
 from dpgp_experiments import REGISTRY, calibration, illustration
-from dpgp_experiments.outcome import Request
+from dpgp_experiments.outcome import Assignment
 
 # RMSE and 95 % coverage measured before with other code (40 repeats), by ε
 EARLIER = {0.3: (0.218, 0.69), 1.0: (0.147, 0.61), 3.0: (0.093, 0.63), 10.0: (0.053, 0.74)}
 
 
 def _records(name, repeats=2, seed=0):
-    return REGISTRY[name].load()(Request(repeats, seed, iter)).records
+    return REGISTRY[name].load()(Assignment(repeats, seed, iter)).records
 
 
 def test_registry_names_modules_that_run():
@@ -53,7 +53,7 @@ def test_most_of_the_error_is_there_without_noise():
 
 
 def test_illustration_draws_one_panel_for_every_epsilon():
-    figure = illustration.run(Request(2, 0, iter)).figure
+    figure = illustration.run(Assignment(2, 0, iter)).figure
     titles = [axis.get_title("left") for axis in figure.axes]
     assert titles == ["ε = 0.3", "ε = 1", "ε = 3", "ε = 10"]
 

@@ -8,8 +8,8 @@ import pytest
 from dpgp.cli.output import DataError
 from dpgp_experiments import growth
 from dpgp_experiments.baselines.bayes_by_backprop import Settings
-from dpgp_experiments.growth_report import LOOKS, Runtimes, Score, draw, records, table
-from dpgp_experiments.outcome import Request
+from dpgp_experiments.growth_report import LOOKS, HeightScore, Runtimes, draw, records, table
+from dpgp_experiments.outcome import Assignment
 
 
 def _write(path, columns, rows):
@@ -29,7 +29,7 @@ def few_girls(tmp_path):
 
 
 def _scores():
-    values = [Score(6.0, -3.2), Score(7.0, -3.4)]
+    values = [HeightScore(6.0, -3.2), HeightScore(7.0, -3.4)]
     return {(method, epsilon): values for method in LOOKS for epsilon in (0.1, 1.0)}
 
 
@@ -86,7 +86,7 @@ def test_a_run_repeats_itself(few_girls, monkeypatch):
     monkeypatch.setattr(growth, "Settings", small)
     monkeypatch.setattr(growth, "EPSILONS", (1.0, 10.0))
     monkeypatch.setattr(growth, "runtimes", lambda task, seed: Runtimes(0.1, 3.0))
-    first, second = (growth.run(Request(2, 0, iter, [few_girls])) for _ in range(2))
+    first, second = (growth.run(Assignment(2, 0, iter, [few_girls])) for _ in range(2))
     assert first.records == second.records
     names = {record["method"] for record in first.records}
     assert names == {*growth.methods(), *growth.variants()}

@@ -11,25 +11,25 @@ from dpgp_experiments import successor_candidates as candidates
 from dpgp_experiments import successor_function as function
 from dpgp_experiments import successor_guard as guard
 from dpgp_experiments import successor_surveys as surveys
-from dpgp_experiments.outcome import Request
+from dpgp_experiments.outcome import Assignment
 from dpgp_experiments.simulated import generator, simulation
 from dpgp_experiments.successor import _table
 from dpgp_experiments.successor_figure import draw
-from dpgp_experiments.successor_results import MEASURES, Setting, record
+from dpgp_experiments.successor_results import MEASURES, Trial, record
 from dpgp_experiments.tasks import GIRLS, HEIGHT
 
 
 def collect(part, repeats=2, seed=0, job=slice(None), data=()):
     scores = {}
     with simulation():
-        for one in part.jobs(Request(repeats, seed, iter, data))[job]:
-            for setting, score in one():
-                scores.setdefault(setting, []).append(score)
+        for one in part.jobs(Assignment(repeats, seed, iter, data))[job]:
+            for trial, score in one():
+                scores.setdefault(trial, []).append(score)
     return scores
 
 
-def made_up(part_settings, **measures):
-    return {setting: [measures, measures] for setting in part_settings}
+def made_up(trials, **measures):
+    return {trial: [measures, measures] for trial in trials}
 
 
 @pytest.fixture(scope="module")
@@ -46,16 +46,16 @@ def all_scores(first_task):
     return {
         **first_task,
         **made_up(
-            [Setting(t, m, **budget) for t in calibration.TASKS for m in calibration.METHODS],
+            [Trial(t, m, **budget) for t in calibration.TASKS for m in calibration.METHODS],
             **covers,
         ),
-        **made_up([Setting(candidates.TASK, m, **budget) for m in methods], rmse=0.1, found=1.0),
+        **made_up([Trial(candidates.TASK, m, **budget) for m in methods], rmse=0.1, found=1.0),
         **made_up(
-            [Setting(HEIGHT.title, surveys.METHOD, e, 1e-5) for e in surveys.EPSILONS],
+            [Trial(HEIGHT.title, surveys.METHOD, e, 1e-5) for e in surveys.EPSILONS],
             rmse=0.3, coverage_50=0.5, coverage_95=0.95,
         ),
         **made_up(
-            [Setting(t, m, **budget) for t in guard.TASKS for m in guards],
+            [Trial(t, m, **budget) for t in guard.TASKS for m in guards],
             rmse=0.01, bias=0.001, coverage_50=0.5, coverage_95=0.95,
         ),
     }  # fmt: skip
@@ -76,11 +76,11 @@ def test_ours_beats_the_paper_on_its_own_task(first_task):
 
 def test_same_seed_same_scores(first_task):
     with simulation():
-        (setting, again), (_, other) = (
-            next(function.jobs(Request(1, seed, iter))[0]()) for seed in (0, 1)
+        (trial, again), (_, other) = (
+            next(function.jobs(Assignment(1, seed, iter))[0]()) for seed in (0, 1)
         )
-    assert setting == Setting(function.TASK, function.OURS, 0.3, 1e-4)
-    assert first_task[setting] == [again]
+    assert trial == Trial(function.TASK, function.OURS, 0.3, 1e-4)
+    assert first_task[trial] == [again]
     assert again != other
 
 
@@ -96,7 +96,7 @@ def test_calibration_scores_three_kinds_of_intervals():
 def test_ours_finds_the_right_candidate():
     scores = collect(candidates, 1)
     assert len(scores) == 4 + 2 * 4
-    (score,) = scores[Setting(candidates.TASK, candidates.OURS, 1.0, 1e-4)]
+    (score,) = scores[Trial(candidates.TASK, candidates.OURS, 1.0, 1e-4)]
     assert score["found"] == 1.0
     assert score["rmse"] < 0.03
 
@@ -126,7 +126,7 @@ def test_the_share_of_the_guard_goes_to_the_stages():
 def test_guard_takes_from_the_bias_of_skewed_noise():
     law = list(guard.LAWS).index("lognormal 1")
     scores = collect(guard, 2, job=slice(2 * law, 2 * law + 2))
-    assert {setting.task for setting in scores} == {guard.TASKS[law]}
+    assert {trial.task for trial in scores} == {guard.TASKS[law]}
     with_guard, without = (record(*item)["bias"] for item in scores.items())
     assert without < -0.006
     assert abs(with_guard) < abs(without)
@@ -143,25 +143,25 @@ def test_a_table_is_scored_on_its_held_out_half(tmp_path, monkeypatch):
     write(tmp_path / "a.csv", "age,weight_kg,height_cm", zip(age, weight, height, strict=True))
     monkeypatch.setattr(surveys, "EPSILONS", (3.0,))
     files = [tmp_path / "a.csv"]
-    ((setting, (score,)),) = collect(surveys, 1, job=slice(1, None), data=files).items()
-    assert setting == Setting(GIRLS.title, surveys.METHOD, 3.0, 1e-5)
+    ((trial, (score,)),) = collect(surveys, 1, job=slice(1, None), data=files).items()
+    assert trial == Trial(GIRLS.title, surveys.METHOD, 3.0, 1e-5)
     assert score["rmse"] < 0.4
     assert 0.85 < score["coverage_95"] <= 1.0
 
 
 def test_records_share_their_columns(all_scores):
-    records = [record(setting, values) for setting, values in all_scores.items()]
+    records = [record(trial, values) for trial, values in all_scores.items()]
     assert len({tuple(line) for line in records}) == 1
     assert {*MEASURES, "task", "method", "epsilon", "repeats"} <= set(records[0])
     assert records[0]["found"] == ""
 
 
 def test_table_says_what_was_left_out(all_scores):
-    table = _table(all_scores, Request(2, 0, iter))
+    table = _table(all_scores, Assignment(2, 0, iter))
     assert all(len(row) == len(table.headings) for row in table.rows)
     assert "--data" in table.caption
     assert "simulated data, seeded noise" in table.caption
-    assert "--data" not in _table(all_scores, Request(2, 0, iter, [Path("a.csv")])).caption
+    assert "--data" not in _table(all_scores, Assignment(2, 0, iter, [Path("a.csv")])).caption
 
 
 def test_figure_has_a_panel_for_every_comparison(all_scores):

@@ -10,13 +10,13 @@ def write(path, header, rows):
     return path
 
 
-@pytest.mark.parametrize("layout", FILES, ids=lambda layout: layout.key)
-def test_tables_are_recognised_by_their_columns(tmp_path, layout):
-    rows = [range(1, len(layout.columns) + 1), range(2, len(layout.columns) + 2)]
-    task = read_task(write(tmp_path / "a.csv", ",".join(layout.columns), rows))
-    assert (task.key, task.title) == (layout.key, layout.title)
-    assert len(task.bounds) == len(layout.columns) - 1
-    assert task.target_bounds == list(layout.bounds.values())[-1]
+@pytest.mark.parametrize("table", FILES, ids=lambda table: table.key)
+def test_tables_are_recognised_by_their_columns(tmp_path, table):
+    rows = [range(1, len(table.columns) + 1), range(2, len(table.columns) + 2)]
+    task = read_task(write(tmp_path / "a.csv", ",".join(table.columns), rows))
+    assert (task.key, task.title) == (table.key, table.title)
+    assert len(task.bounds) == len(table.columns) - 1
+    assert task.target_bounds == list(table.bounds.values())[-1]
 
 
 def test_columns_may_come_in_any_order_and_among_others(tmp_path):
@@ -40,9 +40,9 @@ def test_other_tables_are_refused_without_their_values(tmp_path, content, messag
         read_task(tmp_path / "absent.csv")
 
 
-@pytest.mark.parametrize("layout", [HEIGHT, BLOOD_PRESSURE], ids=lambda layout: layout.key)
-def test_the_package_has_people(layout):
-    task = package_task(layout)
+@pytest.mark.parametrize("table", [HEIGHT, BLOOD_PRESSURE], ids=lambda table: table.key)
+def test_the_package_has_people(table):
+    task = package_task(table)
     complete = task.complete_rows()
     assert len(task.y) == 8366
     assert 6000 < len(complete.y) < 8366

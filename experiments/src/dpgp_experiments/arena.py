@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from dpgp.cli.output import DataError, TextTable
 from dpgp_experiments.arena_figure import draw
 from dpgp_experiments.arena_methods import CONTESTANTS, Contestant, check_packages
-from dpgp_experiments.arena_results import Group, Run, Setting, Store, group
+from dpgp_experiments.arena_results import Group, Run, RunKey, Store, group
 from dpgp_experiments.arena_tables import HEADINGS, markdown, rows
 from dpgp_experiments.baselines.interface import Array, Distribution, Prediction, Problem
-from dpgp_experiments.outcome import Outcome, Request
+from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.simulated import generator, rmse, simulation
 from dpgp_experiments.tasks import BLOOD_PRESSURE, HEIGHT, Task, package_task, read_task
 
-Rows = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 DELTA = 1e-5
 
@@ -41,9 +41,9 @@ class Job(NamedTuple):
     seed: int
 
     @property
-    def setting(self) -> Setting:
+    def key(self) -> RunKey:
         """How the run is known in the file of results."""
-        return Setting(self.task.key, self.contestant.name, self.epsilon, DELTA, self.seed)
+        return RunKey(self.task.key, self.contestant.name, self.epsilon, DELTA, self.seed)
 
     def run(self) -> Run:
         """Fit to one half of the rows and score on the other."""
@@ -58,7 +58,7 @@ class Job(NamedTuple):
         seconds = process_time() - start
         scores = score(prediction, task.y[test], task.target_bounds)
         measures: list[Any] = [_rounded(value) for value in (*scores, seconds)]
-        return Run(*self.setting, len(train), len(test), *measures)
+        return Run(*self.key, len(train), len(test), *measures)
 
 
 def _key(*names: str) -> list[int]:
@@ -70,14 +70,14 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.6g}")
 
 
-def split(task: Task, seed: int) -> tuple[Rows, Rows]:
+def split(task: Task, seed: int) -> tuple[Indices, Indices]:
     """Return the rows of a random half for training, and of the other for testing."""
     order = generator(seed, *_key(task.key)).permutation(len(task.y))
     train, test = np.array_split(order, 2)
     return train, test
 
 
-class Scores(NamedTuple):
+class RunScores(NamedTuple):
     """Measures of one run, in the order of the file; None where there is no distribution."""
 
     rmse: float
@@ -87,15 +87,15 @@ class Scores(NamedTuple):
     log_likelihood: float | None = None
 
 
-def score(prediction: Prediction, y: Array, target_bounds: tuple[float, float]) -> Scores:
+def score(prediction: Prediction, y: Array, target_bounds: tuple[float, float]) -> RunScores:
     """Score predictions of held-out targets; points are cut to the public bounds, for everyone."""
     error, sd = rmse(y, np.clip(prediction.mean, *target_bounds)), float(np.std(y))
     if not np.isfinite(error):
         raise ValueError("a prediction is not a finite number.")
     distribution = prediction.distribution
     if distribution is None:
-        return Scores(error, error / sd)
-    return Scores(
+        return RunScores(error, error / sd)
+    return RunScores(
         error,
         error / sd,
         coverage(distribution, y, 0.5),
@@ -110,18 +110,18 @@ def coverage(distribution: Distribution, y: Array, level: float) -> float:
     return float(np.mean((low <= y) & (y <= high)))
 
 
-def run(request: Request) -> Outcome:
+def run(assignment: Assignment) -> Outcome:
     """Run what is not yet in ``arena.csv`` of the folder; write tables to ``arena.md`` there."""
     check_packages(CONTESTANTS)
-    tasks = read_tasks(request.data)
-    request.folder.mkdir(parents=True, exist_ok=True)
-    store = Store(request.folder / "arena.csv")
-    failures = _run_missing(jobs(tasks, request), store, request)
+    tasks = read_tasks(assignment.data)
+    assignment.folder.mkdir(parents=True, exist_ok=True)
+    store = Store(assignment.folder / "arena.csv")
+    failures = _run_missing(jobs(tasks, assignment), store, assignment)
     if not store.runs:
         raise DataError(f"no method has finished; {_failed(failures)}")
     runs = store.ordered()
     groups = group(runs)
-    (request.folder / "arena.md").write_text(markdown(groups), encoding="utf-8")
+    (assignment.folder / "arena.md").write_text(markdown(groups), encoding="utf-8")
     body = [[task.title, *row] for task in tasks for row in rows(groups, task.key, "rmse_over_sd")]
     table = TextTable(
         "Error of held-out rows: RMSE over their sd", ("task", *HEADINGS), body, _caption(failures)
@@ -135,9 +135,9 @@ def read_tasks(files: Sequence[Path]) -> list[Task]:
     return [task.complete_rows() for task in (*packaged, *map(read_task, files))]
 
 
-def jobs(tasks: Sequence[Task], request: Request) -> list[Job]:
+def jobs(tasks: Sequence[Task], assignment: Assignment) -> list[Job]:
     """Return all runs, seed by seed."""
-    seeds = range(request.seed, request.seed + request.repeats)
+    seeds = range(assignment.seed, assignment.seed + assignment.repeats)
     return [
         Job(task, contestant, epsilon, seed)
         for seed, task, contestant in product(seeds, tasks, CONTESTANTS)
@@ -145,16 +145,16 @@ def jobs(tasks: Sequence[Task], request: Request) -> list[Job]:
     ]
 
 
-def _run_missing(todo: Sequence[Job], store: Store, request: Request) -> dict[Group, str]:
+def _run_missing(todo: Sequence[Job], store: Store, assignment: Assignment) -> dict[Group, str]:
     """Run what the store does not hold; return what failed, and how. Nothing else is lost by it."""
     failures: dict[Group, str] = {}
-    missing = [job for job in todo if job.setting not in store.runs]
+    missing = [job for job in todo if job.key not in store.runs]
     with simulation():
-        for job in request.track(missing):
+        for job in assignment.track(missing):
             try:
                 store.add(job.run())
             except Exception as error:
-                failures[Group(*job.setting[:3])] = type(error).__name__
+                failures[Group(*job.key[:3])] = type(error).__name__
     return failures
 
 

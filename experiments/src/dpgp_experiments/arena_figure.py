@@ -31,7 +31,7 @@ TICKS = (0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.0, 1.2, 1.5)
 HIGHEST = 1.6
 
 
-class Look(NamedTuple):
+class LineLook(NamedTuple):
     """How a method is drawn."""
 
     color: str
@@ -41,14 +41,14 @@ class Look(NamedTuple):
 
 
 LOOKS = {
-    methods.MEAN.name: Look(GREY, "", line=":"),
-    methods.QUADRATIC.name: Look(SKY, ">", line="--"),
-    methods.LINEAR.name: Look(SKY, "<"),
-    methods.DP_EBM.name: Look(ORANGE, "v"),
-    methods.DP_SGD.name: Look(GREEN, "^"),
-    methods.DP_BBB.name: Look(PURPLE, "D"),
-    methods.HM21.name: Look(VERMILION, "s"),
-    methods.OURS.name: Look(BLUE, "o", 2.4),
+    methods.MEAN.name: LineLook(GREY, "", line=":"),
+    methods.QUADRATIC.name: LineLook(SKY, ">", line="--"),
+    methods.LINEAR.name: LineLook(SKY, "<"),
+    methods.DP_EBM.name: LineLook(ORANGE, "v"),
+    methods.DP_SGD.name: LineLook(GREEN, "^"),
+    methods.DP_BBB.name: LineLook(PURPLE, "D"),
+    methods.HM21.name: LineLook(VERMILION, "s"),
+    methods.OURS.name: LineLook(BLUE, "o", 2.4),
 }
 CEILINGS = {
     methods.OURS.name: ("ours, no privacy", BLUE, "--"),
@@ -87,7 +87,7 @@ def _draw_task(axis: Axes, groups: Groups, task: str) -> None:
     _set_error_axis(axis)
 
 
-def _draw_method(axis: Axes, groups: Groups, task: str, method: str, look: Look) -> None:
+def _draw_method(axis: Axes, groups: Groups, task: str, method: str, look: LineLook) -> None:
     found = series(groups, task, method, MEASURE)
     line = {epsilon: value for epsilon, value in found.items() if isfinite(epsilon)}
     if line:

@@ -12,14 +12,14 @@ from dpgp_experiments import tasks
 from dpgp_experiments.arena_methods import CONTESTANTS
 from dpgp_experiments.tables import Estimate, Record
 
-LAYOUTS = (
+TABLES = (
     tasks.BLOOD_PRESSURE, tasks.HEIGHT, tasks.GIRLS, tasks.KUNG, tasks.AIRFOIL, tasks.KIN40K,
 )  # fmt: skip
-TITLES = {layout.key: layout.title for layout in LAYOUTS}
+TITLES = {table.key: table.title for table in TABLES}
 METHODS = [contestant.name for contestant in CONTESTANTS]
 
 
-class Setting(NamedTuple):
+class RunKey(NamedTuple):
     """What was run: a task, a method, its guarantee, and the seed of split and noise."""
 
     task: str
@@ -51,9 +51,9 @@ class Run(NamedTuple):
     seconds: float
 
     @property
-    def setting(self) -> Setting:
+    def key(self) -> RunKey:
         """What was run."""
-        return Setting(*self[:5])
+        return RunKey(*self[:5])
 
     def record(self) -> Record:
         """Return the columns; empty where there is no distribution."""
@@ -81,13 +81,13 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.runs = {run.setting: run for run in self._read()}
+        self.runs = {run.key: run for run in self._read()}
 
     def add(self, run: Run) -> None:
         """Append a run to the file, in one piece."""
         with self.path.open("a", newline="", encoding="utf-8") as file:
             csv.writer(file, lineterminator="\n").writerow(run.record().values())
-        self.runs[run.setting] = run
+        self.runs[run.key] = run
 
     def ordered(self) -> list[Run]:
         """Return the runs by task, method, ε and seed."""

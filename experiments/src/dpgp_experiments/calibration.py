@@ -29,7 +29,7 @@ from dpgp.paper.norm_bounds import norm_bound
 from dpgp.paper.update import CovarianceTerms
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.report.style import BLUE, INK, VERMILION, legend_above, panels, styled
-from dpgp_experiments.outcome import Outcome, Request
+from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.simulated import (
     SIMULATION_NOTE,
     Sample,
@@ -68,7 +68,7 @@ class Cover(NamedTuple):
     latent: float
 
 
-class Look(NamedTuple):
+class ShiftedLook(NamedTuple):
     """How a method is drawn, a little to the side so that no error bar hides another."""
 
     color: str
@@ -76,7 +76,7 @@ class Look(NamedTuple):
     shift: float
 
 
-LOOKS = {"DP-GP": Look(BLUE, "o", 1 / 1.03), "naive": Look(VERMILION, "s", 1.03)}
+LOOKS = {"DP-GP": ShiftedLook(BLUE, "o", 1 / 1.03), "naive": ShiftedLook(VERMILION, "s", 1.03)}
 Covers = dict[Scenario, list[Cover]]
 
 
@@ -113,13 +113,13 @@ def covers(posterior: SparsePosterior, test: Sample) -> list[Cover]:
     ]
 
 
-def run(request: Request) -> Outcome:
+def run(assignment: Assignment) -> Outcome:
     """Fit every (σ, ε) as often as asked, and average coverage at every level."""
-    repeats, seed = request.repeats, request.seed
+    repeats, seed = assignment.repeats, assignment.seed
     results: Covers = {Scenario(*s): [] for s in product(METHODS, NOISE_STDS, EPSILONS, LEVELS)}
     R_k = norm_bound(KERNEL, INDUCING_POINTS, "certified")
     with simulation():
-        for repeat, row in request.track(list(product(range(repeats), range(len(NOISE_STDS))))):
+        for repeat, row in assignment.track(list(product(range(repeats), range(len(NOISE_STDS))))):
             _run_one(results, model_for(NOISE_STDS[row], R_k), seed, repeat, row)
     return Outcome(
         [_record(scenario, values) for scenario, values in results.items()],

@@ -31,14 +31,14 @@ from dpgp_experiments.growth_report import (
     GENERIC,
     OPTIMAL,
     OURS,
+    HeightScore,
+    HeightScores,
     Runtimes,
-    Score,
-    Scores,
     draw,
     records,
     table,
 )
-from dpgp_experiments.outcome import Outcome, Request
+from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.simulated import generator, rmse, simulation
 from dpgp_experiments.tasks import GIRLS, HEIGHT, Task, read_task
 
@@ -49,17 +49,17 @@ EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 DELTA = 1e-5
 
 
-def run(request: Request) -> Outcome:
+def run(assignment: Assignment) -> Outcome:
     """Fit every method at every ε as often as asked."""
     load_torch()
-    task = girls(request.data)
-    scores: Scores = {}
+    task = girls(assignment.data)
+    scores: HeightScores = {}
     with simulation():
-        for repeat in request.track(range(request.repeats)):
-            _run_one(task, request.seed, repeat, methods(), scores)
-            if repeat < max(2, request.repeats // 10):
-                _run_one(task, request.seed, repeat, variants(), scores)
-        seconds = runtimes(task, request.seed)
+        for repeat in assignment.track(range(assignment.repeats)):
+            _run_one(task, assignment.seed, repeat, methods(), scores)
+            if repeat < max(2, assignment.repeats // 10):
+                _run_one(task, assignment.seed, repeat, variants(), scores)
+        seconds = runtimes(task, assignment.seed)
     return Outcome(records(scores, DELTA), table(scores, len(task.y), seconds), draw(scores))
 
 
@@ -123,14 +123,14 @@ def halves(task: Task, seed: int, repeat: int) -> tuple[list[Problem], Array, Ar
 
 
 def _run_one(
-    task: Task, seed: int, repeat: int, solvers: Mapping[str, Solve], scores: Scores
+    task: Task, seed: int, repeat: int, solvers: Mapping[str, Solve], scores: HeightScores
 ) -> None:
     problems, X, y = halves(task, seed, repeat)
     for name, solve in solvers.items():
         for epsilon, found in zip(EPSILONS, solve(problems, X, seed, repeat), strict=True):
             assert found.distribution is not None
             density = float(np.mean(found.distribution.log_density(y)))
-            scores.setdefault((name, epsilon), []).append(Score(rmse(y, found.mean), density))
+            scores.setdefault((name, epsilon), []).append(HeightScore(rmse(y, found.mean), density))
 
 
 def _one_by_one(

@@ -29,7 +29,7 @@ LOOKS = {
 }
 
 
-class Score(NamedTuple):
+class HeightScore(NamedTuple):
     """How one fit did on the test half: error in cm, and mean log density of a height in cm."""
 
     rmse: float
@@ -43,20 +43,20 @@ class Runtimes(NamedTuple):
     dp_bbb: float
 
 
-Scores = dict[tuple[str, float], list[Score]]
+HeightScores = dict[tuple[str, float], list[HeightScore]]
 
 
-def rmse_of(scores: list[Score]) -> Estimate:
+def rmse_of(scores: list[HeightScore]) -> Estimate:
     """Average the errors of repeats."""
     return Estimate.of(score.rmse for score in scores)
 
 
-def log_likelihood_of(scores: list[Score]) -> Estimate:
+def log_likelihood_of(scores: list[HeightScore]) -> Estimate:
     """Average the log-likelihoods of repeats."""
     return Estimate.of(score.log_likelihood for score in scores)
 
 
-def records(scores: Scores, delta: float) -> list[Record]:
+def records(scores: HeightScores, delta: float) -> list[Record]:
     """Return one record for every method and ε."""
     return [
         {
@@ -71,7 +71,7 @@ def records(scores: Scores, delta: float) -> list[Record]:
     ]
 
 
-def table(scores: Scores, rows: int, runtimes: Runtimes) -> TextTable:
+def table(scores: HeightScores, rows: int, runtimes: Runtimes) -> TextTable:
     """Return one line for every method and ε, and the runtimes below."""
     hm21, dp_bbb = runtimes
     return TextTable(
@@ -96,7 +96,7 @@ def table(scores: Scores, rows: int, runtimes: Runtimes) -> TextTable:
 
 
 @styled
-def draw(scores: Scores) -> Figure:
+def draw(scores: HeightScores) -> Figure:
     """Draw error and log-likelihood against ε, with one standard error."""
     figure, ((error, density),) = panels(1, 2, (9.0, 3.9), share=False)
     for method, (color, marker) in LOOKS.items():
@@ -115,7 +115,7 @@ def draw(scores: Scores) -> Figure:
     return figure
 
 
-def _finish(axis: Axes, title: str, label: str, scores: Scores) -> None:
+def _finish(axis: Axes, title: str, label: str, scores: HeightScores) -> None:
     axis.set_title(title)
     axis.set_ylabel(label)
     epsilon_axis(axis, sorted({epsilon for _, epsilon in scores}))

@@ -29,7 +29,7 @@ from dpgp.privacy.noise import SimulatedNoise
 from dpgp.privacy.selection import LiuTalwarBudget, RenyiBudget
 from dpgp.report.style import INK, SEQUENTIAL, panels, styled
 from dpgp_experiments.illustration import GRID, INDUCING_POINTS, TARGET_BOUND, true_function
-from dpgp_experiments.outcome import Outcome, Request
+from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.simulated import SIMULATION_NOTE, Sample, generator, rmse, simulation
 from dpgp_experiments.tables import Estimate, Record
 
@@ -52,7 +52,7 @@ class Variant(NamedTuple):
     shape: float
 
 
-class Setting(NamedTuple):
+class Panel(NamedTuple):
     """One panel of the figure."""
 
     variant: str
@@ -72,8 +72,8 @@ VARIANTS = {
     "renyi, geometric": Variant("renyi", 1.0),
     "renyi, logarithmic": Variant("renyi", 0.0),
 }
-SETTINGS = [Setting(*key) for key in product(VARIANTS, EPSILONS)]
-Choices = dict[Setting, list[Choice]]
+PANELS = [Panel(*key) for key in product(VARIANTS, EPSILONS)]
+Choices = dict[Panel, list[Choice]]
 
 
 def simulate(rng: np.random.Generator) -> Sample:
@@ -93,10 +93,10 @@ def prepare_data(models: list[PaperModel], data: Sample) -> list[PreparedCandida
     return prepare(models, training, validation, n_jobs=1)
 
 
-def budget_for(setting: Setting) -> LiuTalwarBudget | RenyiBudget:
+def budget_for(panel: Panel) -> LiuTalwarBudget | RenyiBudget:
     """Calibrate the runs of a selection, once for all repeats."""
-    accounting, shape = VARIANTS[setting.variant]
-    return selection_budget(setting.epsilon, DELTA, accounting, GAMMA, shape)
+    accounting, shape = VARIANTS[panel.variant]
+    return selection_budget(panel.epsilon, DELTA, accounting, GAMMA, shape)
 
 
 def choose(
@@ -114,21 +114,21 @@ def choose(
     )
 
 
-def run(request: Request) -> Outcome:
+def run(assignment: Assignment) -> Outcome:
     """Select as often as asked at every ε, with every accounting."""
-    repeats, seed = request.repeats, request.seed
+    repeats, seed = assignment.repeats, assignment.seed
     models = candidate_models(CANDIDATES, INDUCING_POINTS, TARGET_BOUND)
-    budgets = {setting: budget_for(setting) for setting in SETTINGS}
-    choices: Choices = {setting: [] for setting in SETTINGS}
+    budgets = {panel: budget_for(panel) for panel in PANELS}
+    choices: Choices = {panel: [] for panel in PANELS}
     with simulation():
-        for repeat in request.track(range(repeats)):
+        for repeat in assignment.track(range(repeats)):
             prepared = prepare_data(models, simulate(generator(seed, repeat)))
-            for number, (setting, budget) in enumerate(budgets.items(), start=1):
+            for number, (panel, budget) in enumerate(budgets.items(), start=1):
                 rng = generator(seed, repeat, number)
-                choices[setting].append(choose(prepared, budget, rng))
+                choices[panel].append(choose(prepared, budget, rng))
     records = [
-        _record(setting, *cell, choices[setting])
-        for setting, cell in product(SETTINGS, product(NOISE_STDS, LENGTH_SCALES))
+        _record(panel, *cell, choices[panel])
+        for panel, cell in product(PANELS, product(NOISE_STDS, LENGTH_SCALES))
     ]
     return Outcome(records, _table(choices, repeats), draw(choices))
 
@@ -142,12 +142,10 @@ def _error(choices: list[Choice]) -> Estimate:
     return Estimate.of(choice.rmse for choice in choices)
 
 
-def _record(
-    setting: Setting, noise_std: float, length_scale: float, choices: list[Choice]
-) -> Record:
+def _record(panel: Panel, noise_std: float, length_scale: float, choices: list[Choice]) -> Record:
     return {
-        "accounting": setting.variant,
-        "epsilon": setting.epsilon,
+        "accounting": panel.variant,
+        "epsilon": panel.epsilon,
         "delta": DELTA,
         "gamma": GAMMA,
         "repeats": len(choices),
@@ -161,13 +159,13 @@ def _record(
 def _table(choices: Choices, repeats: int) -> TextTable:
     rows = [
         [
-            setting.variant,
-            f"{setting.epsilon:g}",
+            panel.variant,
+            f"{panel.epsilon:g}",
             str(_error(values)),
             _share(choice.length_scale == 1.0 for choice in values),
             _share(choice.noise_std == NOISE_STD for choice in values),
         ]
-        for setting, values in choices.items()
+        for panel, values in choices.items()
     ]
     return TextTable(
         title="Hyperparameters of sin(2x)/2x by private selection (HM21 §5.3)",
@@ -187,9 +185,9 @@ def draw(choices: Choices) -> Figure:
     figure, axes = panels(len(VARIANTS), len(EPSILONS), (9.0, 6.9))
     for line, variant in zip(axes, VARIANTS, strict=True):
         for axis, epsilon in zip(line, EPSILONS, strict=True):
-            image = _draw_panel(axis, choices[Setting(variant, epsilon)])
+            image = _draw_panel(axis, choices[Panel(variant, epsilon)])
             axis.set_title(
-                f"ε = {epsilon:g}, RMSE {_error(choices[Setting(variant, epsilon)]).mean:.3f}"
+                f"ε = {epsilon:g}, RMSE {_error(choices[Panel(variant, epsilon)]).mean:.3f}"
             )
         line[0].set_ylabel(f"{variant}\nobservation noise σ")
     for axis in axes[-1]:

@@ -22,7 +22,7 @@ from dpgp.paper import SparsePosterior, dp_gp_inference
 from dpgp.paper.model import PaperModel
 from dpgp.paper.norm_bounds import norm_bound
 from dpgp.report.style import BLUE, GREEN, INK, PALE, legend_above, panels, styled
-from dpgp_experiments.outcome import Outcome, Request
+from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.simulated import (
     SIMULATION_NOTE,
     Sample,
@@ -48,12 +48,15 @@ GRID = np.linspace(-4.0, 4.0, 401)[:, None]
 Fit = Callable[[Sample, float, np.random.Generator], SparsePosterior]
 
 
-class Score(NamedTuple):
+class FunctionScore(NamedTuple):
     """How one posterior did against the true function."""
 
     rmse: float
     coverage_50: float
     coverage_95: float
+
+
+FunctionScores = dict[tuple[str, float], list[FunctionScore]]
 
 
 def true_function(x: Array) -> Array:
@@ -77,11 +80,11 @@ def fit(data: Sample, epsilon: float, rng: np.random.Generator, **options: Any) 
     )  # fmt: skip
 
 
-def score(posterior: SparsePosterior) -> Score:
+def score(posterior: SparsePosterior) -> FunctionScore:
     """Compare a posterior with the true function on the grid."""
     mean, std = posterior.predict(GRID, return_std=True)
     f = true_function(GRID[:, 0])
-    return Score(rmse(f, mean), coverage(f, mean, std, 0.5), coverage(f, mean, std, 0.95))
+    return FunctionScore(rmse(f, mean), coverage(f, mean, std, 0.5), coverage(f, mean, std, 0.95))
 
 
 def fit_without_noise(data: Sample, epsilon: float, model: PaperModel) -> SparsePosterior:
@@ -107,13 +110,13 @@ def variants() -> dict[str, Fit]:
     }
 
 
-def run(request: Request) -> Outcome:
+def run(assignment: Assignment) -> Outcome:
     """Fit every ε of every variant as often as asked; draw the first repeat."""
-    repeats, seed = request.repeats, request.seed
+    repeats, seed = assignment.repeats, assignment.seed
     fits = variants()
-    scores: dict[tuple[str, float], list[Score]] = {key: [] for key in product(fits, EPSILONS)}
+    scores: FunctionScores = {key: [] for key in product(fits, EPSILONS)}
     with simulation():
-        for repeat in request.track(range(repeats)):
+        for repeat in assignment.track(range(repeats)):
             data = simulate(generator(seed, repeat))
             for variant, fitted in fits.items():
                 posteriors = _fit_all(fitted, data, seed, repeat)
@@ -133,16 +136,16 @@ def _fit_all(fitted: Fit, data: Sample, seed: int, repeat: int) -> list[SparsePo
     ]
 
 
-def _record(variant: str, epsilon: float, repeats: int, scores: Iterable[Score]) -> Record:
+def _record(variant: str, epsilon: float, repeats: int, scores: Iterable[FunctionScore]) -> Record:
     record: dict[str, str | int | float] = {
         "variant": variant, "epsilon": epsilon, "delta": DELTA, "repeats": repeats,
     }  # fmt: skip
-    for name, values in zip(Score._fields, zip(*scores, strict=True), strict=True):
+    for name, values in zip(FunctionScore._fields, zip(*scores, strict=True), strict=True):
         record |= Estimate.of(values).columns(name)
     return record
 
 
-def _table(scores: dict[tuple[str, float], list[Score]], repeats: int) -> TextTable:
+def _table(scores: FunctionScores, repeats: int) -> TextTable:
     rows = [
         [variant, f"{epsilon:g}", *(str(Estimate.of(v)) for v in zip(*values, strict=True))]
         for (variant, epsilon), values in scores.items()

@@ -26,7 +26,7 @@ class Track(Protocol):
 
 
 @dataclass(frozen=True)
-class Request:
+class Assignment:
     """What a run is asked for: repeats, a seed, files of data, and where results are kept."""
 
     repeats: int

@@ -15,7 +15,7 @@ from dpgp_experiments import REGISTRY
 
 T = TypeVar("T")
 
-EXPERIMENTS = "\n\n".join(f"{name}: {entry.summary}" for name, entry in REGISTRY.items())
+EXPERIMENTS = "\n\n".join(f"{name}: {chosen.summary}" for name, chosen in REGISTRY.items())
 
 
 def _known(name: str) -> str:
@@ -46,10 +46,10 @@ def reproduce(
 
     dpgp reproduce illustration --repeats 10 --output results
     """
-    from dpgp_experiments.outcome import Request
+    from dpgp_experiments.outcome import Assignment
 
-    console, entry = Console(), REGISTRY[experiment]
-    if data and not entry.reads_files:
+    console, chosen = Console(), REGISTRY[experiment]
+    if data and not chosen.reads_files:
         raise typer.BadParameter(f"'{experiment}' simulates its data; leave --data out.")
     with plain_errors():
         make_folder(output)
@@ -58,8 +58,8 @@ def reproduce(
             def track(items: Sequence[T]) -> Iterable[T]:
                 return progress.track(items, description=experiment)
 
-            request = Request(repeats or entry.repeats, seed, track, data or (), output)
-            outcome = entry.load()(request)
+            assignment = Assignment(repeats or chosen.repeats, seed, track, data or (), output)
+            outcome = chosen.load()(assignment)
         files = outcome.save(output, experiment)
     print_table(console, outcome.table)
     print_files(console, files)

@@ -15,9 +15,9 @@ from dpgp.paper.norm_bounds import norm_bound
 from dpgp.regressor import PrivateGPRegressor
 from dpgp_experiments import calibration
 from dpgp_experiments.calibration import DELTA, EPSILONS, KERNEL, LEVELS, NOISE_STDS
-from dpgp_experiments.outcome import Request
+from dpgp_experiments.outcome import Assignment
 from dpgp_experiments.simulated import Sample, coverage, generator
-from dpgp_experiments.successor_results import Job, Score, Setting, score_intervals
+from dpgp_experiments.successor_results import Measures, Trial, Trials, score_intervals
 
 OURS, OWN, HM21 = "predict_interval", "mean ± z·std", "HM21"
 METHODS = (OURS, OWN, HM21)
@@ -31,19 +31,19 @@ def task(noise_std: float) -> str:
 TASKS = tuple(task(noise_std) for noise_std in NOISE_STDS)
 
 
-def jobs(request: Request) -> list[Job]:
+def jobs(assignment: Assignment) -> list[Trials]:
     """Return one job for every repeat and noise level."""
     R_k = norm_bound(KERNEL, calibration.INDUCING_POINTS, "certified")
     models = [calibration.model_for(noise_std, R_k) for noise_std in NOISE_STDS]
     return [
-        partial(_run_one, model, request.seed, repeat, row)
-        for repeat, (row, model) in product(range(request.repeats), enumerate(models))
+        partial(_run_one, model, assignment.seed, repeat, row)
+        for repeat, (row, model) in product(range(assignment.repeats), enumerate(models))
     ]
 
 
 def _run_one(
     model: PaperModel, seed: int, repeat: int, row: int
-) -> Iterator[tuple[Setting, Score]]:
+) -> Iterator[tuple[Trial, Measures]]:
     train, test = calibration.simulate(model.noise_std, generator(seed, repeat, row))
     name, bound = task(model.noise_std), model.target_bound
     for column, epsilon in enumerate(EPSILONS):
@@ -51,19 +51,19 @@ def _run_one(
             epsilon, DELTA, bounds=(-4.0, 4.0), target_bounds=(-bound, bound), n_jobs=1,
             random_state=generator(seed, repeat, row, 101 + column),
         ).fit(train.X, train.y)  # fmt: skip
-        yield Setting(name, OURS, epsilon, DELTA), score_intervals(gp, test.X, test.y, LEVELS)
-        yield Setting(name, OWN, epsilon, DELTA), _own_intervals(gp, test)
+        yield Trial(name, OURS, epsilon, DELTA), score_intervals(gp, test.X, test.y, LEVELS)
+        yield Trial(name, OWN, epsilon, DELTA), _own_intervals(gp, test)
         noise = generator(seed, repeat, row, 1 + column)
         posterior = calibration.posteriors(model, train, epsilon, noise)["DP-GP"]
         shares = [cover.observation for cover in calibration.covers(posterior, test)]
-        yield Setting(name, HM21, epsilon, DELTA), _by_level(shares)
+        yield Trial(name, HM21, epsilon, DELTA), _by_level(shares)
 
 
-def _own_intervals(gp: PrivateGPRegressor, test: Sample) -> Score:
+def _own_intervals(gp: PrivateGPRegressor, test: Sample) -> Measures:
     mean, std = gp.predict(test.X, return_std=True)
     return _by_level([coverage(test.y, mean, std, level) for level in LEVELS])
 
 
-def _by_level(shares: Sequence[float]) -> Score:
+def _by_level(shares: Sequence[float]) -> Measures:
     named = zip(LEVELS, shares, strict=True)
     return {f"coverage_{100 * level:g}": share for level, share in named}

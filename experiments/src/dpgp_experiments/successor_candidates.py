@@ -28,9 +28,9 @@ from dpgp_experiments.hyperparameters import (
     simulate,
 )
 from dpgp_experiments.illustration import GRID, INDUCING_POINTS, TARGET_BOUND, true_function
-from dpgp_experiments.outcome import Request
+from dpgp_experiments.outcome import Assignment
 from dpgp_experiments.simulated import Sample, generator, rmse
-from dpgp_experiments.successor_results import Job, Score, Setting, posterior_of
+from dpgp_experiments.successor_results import Measures, Trial, Trials, posterior_of
 
 TASK = "ยง5.3"
 OURS = "ours"
@@ -38,7 +38,7 @@ ALGORITHM_2 = {"liu-talwar": "Algorithm 2", "renyi, geometric": "Algorithm 2, Rร
 EPSILONS = (0.3, 1.0, 3.0, 10.0)
 HALF_WIDTH, TARGET_HALF_WIDTH = 4.0, 1.5
 
-Budgets = dict[hyperparameters.Setting, LiuTalwarBudget | RenyiBudget]
+Budgets = dict[hyperparameters.Panel, LiuTalwarBudget | RenyiBudget]
 
 
 def kernels() -> list[Any]:
@@ -47,34 +47,34 @@ def kernels() -> list[Any]:
     return [variance * RBF(length / HALF_WIDTH, "fixed") for length in LENGTH_SCALES]
 
 
-def jobs(request: Request) -> list[Job]:
+def jobs(assignment: Assignment) -> list[Trials]:
     """Return one job a repeat."""
     models = candidate_models(CANDIDATES, INDUCING_POINTS, TARGET_BOUND)
-    settings = [s for s in hyperparameters.SETTINGS if s.variant in ALGORITHM_2]
-    budgets = {setting: hyperparameters.budget_for(setting) for setting in settings}
+    panels = [s for s in hyperparameters.PANELS if s.variant in ALGORITHM_2]
+    budgets = {panel: hyperparameters.budget_for(panel) for panel in panels}
     return [
-        partial(_run_one, models, budgets, request.seed, repeat)
-        for repeat in range(request.repeats)
+        partial(_run_one, models, budgets, assignment.seed, repeat)
+        for repeat in range(assignment.repeats)
     ]
 
 
 def _run_one(
     models: list[PaperModel], budgets: Budgets, seed: int, repeat: int
-) -> Iterator[tuple[Setting, Score]]:
+) -> Iterator[tuple[Trial, Measures]]:
     data = simulate(generator(seed, repeat))
     for column, epsilon in enumerate(EPSILONS):
         noise = generator(seed, repeat, 101 + column)
-        yield Setting(TASK, OURS, epsilon, DELTA), _choose(data, epsilon, noise)
+        yield Trial(TASK, OURS, epsilon, DELTA), _choose(data, epsilon, noise)
     prepared = hyperparameters.prepare_data(models, data)
-    for number, (setting, budget) in enumerate(budgets.items(), start=1):
+    for number, (panel, budget) in enumerate(budgets.items(), start=1):
         choice = hyperparameters.choose(prepared, budget, generator(seed, repeat, number))
         found = is_right(choice.length_scale, choice.noise_std)
-        method = ALGORITHM_2[setting.variant]
+        method = ALGORITHM_2[panel.variant]
         score = {"rmse": choice.rmse, "found": float(found)}
-        yield Setting(TASK, method, setting.epsilon, DELTA), score
+        yield Trial(TASK, method, panel.epsilon, DELTA), score
 
 
-def _choose(data: Sample, epsilon: float, noise: Any) -> Score:
+def _choose(data: Sample, epsilon: float, noise: Any) -> Measures:
     gp = PrivateGPRegressor(
         epsilon, DELTA, bounds=(-HALF_WIDTH, HALF_WIDTH), kernel=kernels(), n_jobs=1,
         target_bounds=(-TARGET_HALF_WIDTH, TARGET_HALF_WIDTH), random_state=noise,

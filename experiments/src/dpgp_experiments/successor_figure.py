@@ -29,7 +29,7 @@ from dpgp_experiments import (
     successor_surveys,
 )
 from dpgp_experiments.calibration import LEVELS
-from dpgp_experiments.successor_results import Scores, Setting, estimate
+from dpgp_experiments.successor_results import Results, Trial, estimate
 from dpgp_experiments.tables import Estimate
 
 TICKS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
@@ -48,7 +48,7 @@ SURVEY_LOOKS = (("o", BLUE), ("D", GREEN), ("^", PURPLE))
 
 
 @styled
-def draw(scores: Scores) -> Figure:
+def draw(scores: Results) -> Figure:
     """Draw errors, coverage and bias, each with two standard errors."""
     figure, axes = panels(2, 3, (11.4, 7.0), share=False)
     (error, cover, calibration), (candidates, surveys, guard) = axes
@@ -61,17 +61,17 @@ def draw(scores: Scores) -> Figure:
     return figure
 
 
-def series(scores: Scores, task: str, method: str, measure: str) -> dict[float, Estimate]:
+def series(scores: Results, task: str, method: str, measure: str) -> dict[float, Estimate]:
     """Return a measure by ε."""
     found = {}
-    for setting, values in scores.items():
+    for trial, values in scores.items():
         value = estimate(values, measure)
-        if (setting.task, setting.method) == (task, method) and value is not None:
-            found[setting.epsilon] = value
+        if (trial.task, trial.method) == (task, method) and value is not None:
+            found[trial.epsilon] = value
     return found
 
 
-def _draw_function_error(axis: Axes, scores: Scores) -> None:
+def _draw_function_error(axis: Axes, scores: Results) -> None:
     part = successor_function
     looks = {part.OURS: OURS, part.HM21: THEIRS._replace(label="HM21, true σ and ℓ")}
     for method, look in looks.items():
@@ -84,7 +84,7 @@ def _draw_function_error(axis: Axes, scores: Scores) -> None:
     axis.legend()
 
 
-def _draw_function_coverage(axis: Axes, scores: Scores) -> None:
+def _draw_function_coverage(axis: Axes, scores: Results) -> None:
     part = successor_function
     for level in (0.5, 0.95):
         axis.axhline(level, color=INK, lw=1.1, ls=(0, (4, 3)), zorder=1)
@@ -97,7 +97,7 @@ def _draw_function_coverage(axis: Axes, scores: Scores) -> None:
     axis.legend(loc="lower right", ncols=2)
 
 
-def _draw_calibration(axis: Axes, scores: Scores) -> None:
+def _draw_calibration(axis: Axes, scores: Results) -> None:
     part = successor_calibration
     axis.axhspan(-0.05, 0.10, color=SKY, alpha=0.25, lw=0, label="target")
     axis.axhline(0.0, color=INK, lw=1.1, ls=(0, (4, 3)), zorder=1)
@@ -113,7 +113,7 @@ def _draw_calibration(axis: Axes, scores: Scores) -> None:
     axis.legend(loc="upper right", ncols=3, columnspacing=1.0)
 
 
-def _deviations(scores: Scores, method: str) -> Iterable[tuple[float, float]]:
+def _deviations(scores: Results, method: str) -> Iterable[tuple[float, float]]:
     for task in successor_calibration.TASKS:
         for level in LEVELS:
             line = series(scores, task, method, f"coverage_{100 * level:g}")
@@ -121,7 +121,7 @@ def _deviations(scores: Scores, method: str) -> Iterable[tuple[float, float]]:
                 yield epsilon, value.mean - level
 
 
-def _draw_candidates(axis: Axes, scores: Scores) -> None:
+def _draw_candidates(axis: Axes, scores: Results) -> None:
     part = successor_candidates
     published, renyi = part.ALGORITHM_2.values()
     looks = {
@@ -138,7 +138,7 @@ def _draw_candidates(axis: Axes, scores: Scores) -> None:
     axis.legend(loc="upper right")
 
 
-def _draw_surveys(axis: Axes, scores: Scores) -> None:
+def _draw_surveys(axis: Axes, scores: Results) -> None:
     names = _surveys(scores)
     for name, (marker, color) in zip(names, SURVEY_LOOKS, strict=False):
         line = series(scores, name, successor_surveys.METHOD, "rmse")
@@ -149,12 +149,12 @@ def _draw_surveys(axis: Axes, scores: Scores) -> None:
     axis.legend(loc="upper right")
 
 
-def _surveys(scores: Scores) -> list[str]:
+def _surveys(scores: Results) -> list[str]:
     known = successor_surveys.SURVEYS
-    return [name for name in known if any(setting.task == name for setting in scores)]
+    return [name for name in known if any(trial.task == name for trial in scores)]
 
 
-def _draw_guard(axis: Axes, scores: Scores) -> None:
+def _draw_guard(axis: Axes, scores: Results) -> None:
     part = successor_guard
     axis.axvspan(-0.004, 0.004, color=SKY, alpha=0.25, lw=0, label="target")
     axis.axvline(0.0, color=INK, lw=1.1, ls=(0, (4, 3)), zorder=1)
@@ -171,11 +171,11 @@ def _draw_guard(axis: Axes, scores: Scores) -> None:
     axis.legend(loc="upper left")
 
 
-def _draw_biases(axis: Axes, scores: Scores, rows: int, method: str, look: Look) -> None:
+def _draw_biases(axis: Axes, scores: Results, rows: int, method: str, look: Look) -> None:
     part, shift = successor_guard, {"s": -0.22, "o": 0.0, "D": 0.22}[look.marker]
     for place, law in enumerate(part.LAWS):
-        setting = Setting(part.task(law, rows), method, part.EPSILON, part.DELTA)
-        bias = Estimate.of(score["bias"] for score in scores[setting])
+        trial = Trial(part.task(law, rows), method, part.EPSILON, part.DELTA)
+        bias = Estimate.of(score["bias"] for score in scores[trial])
         axis.errorbar(
             bias.mean, place + shift, xerr=2 * bias.error, ls="", color=look.color,
             marker=look.marker, ms=4.5, capsize=2.5, elinewidth=1.2,

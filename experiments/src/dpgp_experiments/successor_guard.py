@@ -24,9 +24,9 @@ from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.sources.arrays import scaled_rows
 from dpgp_experiments.illustration import GRID, true_function
-from dpgp_experiments.outcome import Request
+from dpgp_experiments.outcome import Assignment
 from dpgp_experiments.simulated import Array, Sample, generator
-from dpgp_experiments.successor_results import Fitted, Job, Score, Setting, score_function
+from dpgp_experiments.successor_results import Fitted, Measures, Trial, Trials, score_function
 
 ROWS = (2_000, 20_000)
 NOISE_STD = 0.1
@@ -60,22 +60,22 @@ def task(law: str, rows: int) -> str:
 TASKS = tuple(task(law, rows) for rows, law in product(ROWS, LAWS))
 
 
-def jobs(request: Request) -> list[Job]:
+def jobs(assignment: Assignment) -> list[Trials]:
     """Return one job for every number of rows, law of the noise and repeat."""
     return [
-        partial(_run_one, law, rows, request.seed, repeat, number)
-        for rows, (number, law), repeat in product(ROWS, enumerate(LAWS), range(request.repeats))
+        partial(_run_one, law, rows, assignment.seed, repeat, number)
+        for rows, (number, law), repeat in product(ROWS, enumerate(LAWS), range(assignment.repeats))
     ]
 
 
 def _run_one(
     law: str, rows: int, seed: int, repeat: int, number: int
-) -> Iterator[tuple[Setting, Score]]:
+) -> Iterator[tuple[Trial, Measures]]:
     data = simulate(law, rows, generator(seed, repeat, number))
     name, f = task(law, rows), true_function(GRID[:, 0])
     for method in (GUARDED, UNGUARDED):
         fitted = fit(data, method == GUARDED, generator(seed, repeat, number, 1))
-        yield Setting(name, method, EPSILON, DELTA), score_function(fitted, GRID, f)
+        yield Trial(name, method, EPSILON, DELTA), score_function(fitted, GRID, f)
 
 
 def simulate(law: str, rows: int, rng: np.random.Generator) -> Sample:

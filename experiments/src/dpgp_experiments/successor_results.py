@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 MEASURES = ("rmse", "coverage_50", "coverage_80", "coverage_95", "bias", "found")
 
 
-class Setting(NamedTuple):
+class Trial(NamedTuple):
     """What was tried: a task, a method, and its budget."""
 
     task: str
@@ -29,9 +29,9 @@ class Setting(NamedTuple):
     delta: float
 
 
-Score = Mapping[str, float]
-Job = Callable[[], Iterable[tuple[Setting, Score]]]
-Scores = dict[Setting, list[Score]]
+Measures = Mapping[str, float]
+Trials = Callable[[], Iterable[tuple[Trial, Measures]]]
+Results = dict[Trial, list[Measures]]
 
 
 def posterior_of(gp: PrivateGPRegressor) -> Posterior:
@@ -82,16 +82,16 @@ def score_intervals(
     return shares
 
 
-def estimate(scores: Sequence[Score], measure: str) -> Estimate | None:
+def estimate(scores: Sequence[Measures], measure: str) -> Estimate | None:
     """Average a measure over repeats; None where the task has no such measure."""
     if measure not in scores[0]:
         return None
     return Estimate.of(score[measure] for score in scores)
 
 
-def record(setting: Setting, scores: Sequence[Score]) -> Record:
+def record(trial: Trial, scores: Sequence[Measures]) -> Record:
     """Return one line of the CSV; measures that a task does not have stay empty."""
-    columns: dict[str, str | int | float] = {**setting._asdict(), "repeats": len(scores)}
+    columns: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(scores)}
     for measure in MEASURES:
         value = estimate(scores, measure)
         empty = {measure: "", f"{measure}_se": ""}

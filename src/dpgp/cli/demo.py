@@ -77,9 +77,9 @@ def _request() -> Request:
 
 
 def _fit(request: Request, train: People) -> PrivateGPRegressor:
-    from dpgp.cli.rows import Rows
+    from dpgp.cli.rows import FitRows
 
-    return fit_request(request, Rows(train.X, train.height, None))
+    return fit_request(request, FitRows(train.X, train.height, None))
 
 
 def _score(model: PrivateGPRegressor, train: People, test: People) -> HeldOut:
