@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Experiment:
-    """Where an experiment lives, what it shows, its default repeats, and whether it reads files."""
+    """Where an experiment lives, what it shows, its default repeats, and whether it reads files.
+
+    Repeats are the paper's where it is from the paper, otherwise what half an hour of a
+    core allows.
+    """
 
     module: str
     summary: str

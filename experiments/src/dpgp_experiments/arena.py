@@ -29,7 +29,7 @@ from dpgp_experiments.tasks import BLOOD_PRESSURE, HEIGHT, Task, package_task, r
 
 Indices = NDArray[np.int64]
 
-DELTA = 1e-5
+DELTA = 1e-5  # below one over the rows of the largest table
 
 
 class Job(NamedTuple):

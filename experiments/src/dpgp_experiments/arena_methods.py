@@ -11,7 +11,7 @@ from typing import NamedTuple
 from dpgp.cli.output import DataError
 from dpgp_experiments.baselines.interface import Method
 
-EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)  # half decades, strong privacy to hardly any
 WITHOUT_PRIVACY = (inf,)
 
 

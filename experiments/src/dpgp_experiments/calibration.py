@@ -45,11 +45,11 @@ NOISE_STDS = (0.03, 0.1, 0.3, 1.0)
 EPSILONS = (0.3, 1.0, 3.0, 10.0)
 LEVELS = (0.5, 0.8, 0.95)
 METHODS: dict[str, CovarianceTerms] = {"DP-GP": "complete", "naive": "naive"}
-DELTA = 1e-4
+DELTA = 1e-4  # HM21 §5.2, as rows, kernel and inducing points
 ROWS = 1024
 KERNEL = RBF(1.0)
 INDUCING_POINTS = np.linspace(-3.5, 3.5, 15)[:, None]
-NODES = np.linspace(-5.0, 5.0, 81)[:, None]
+NODES = np.linspace(-5.0, 5.0, 81)[:, None]  # eight to a length scale, and beyond the data
 
 
 class Scenario(NamedTuple):

@@ -57,7 +57,7 @@ def run(assignment: Assignment) -> Outcome:
     with simulation():
         for repeat in assignment.track(range(assignment.repeats)):
             _run_one(task, assignment.seed, repeat, methods(), scores)
-            if repeat < max(2, assignment.repeats // 10):
+            if repeat < max(2, assignment.repeats // 10):  # they only show what decides
                 _run_one(task, assignment.seed, repeat, variants(), scores)
         seconds = runtimes(task, assignment.seed)
     return Outcome(records(scores, DELTA), table(scores, len(task.y), seconds), draw(scores))
@@ -160,7 +160,7 @@ def runtimes(task: Task, seed: int) -> Runtimes:
         hm21.fit_predict(problem, X, generator(seed, 0))
 
     return Runtimes(
-        _seconds(fit_hm21, 20),
+        _seconds(fit_hm21, 20),  # a fit is short beside the clock's noise
         _seconds(lambda: bayes_by_backprop.fit_predict(problem, X, generator(seed, 0)), 1),
     )
 

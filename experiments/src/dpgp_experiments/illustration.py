@@ -37,13 +37,13 @@ from dpgp_experiments.tables import Estimate, Record
 Array = NDArray[np.float64]
 
 EPSILONS = (0.3, 1.0, 3.0, 10.0)
-DELTA = 1e-4
+DELTA = 1e-4  # HM21 §5.1, as everything but the grid
 ROWS = 1024
 NOISE_STD = 0.1
 TARGET_BOUND = 1.0
 KERNEL = RBF(1.0)
 INDUCING_POINTS = np.linspace(-3.0, 3.0, 9)[:, None]
-GRID = np.linspace(-4.0, 4.0, 401)[:, None]
+GRID = np.linspace(-4.0, 4.0, 401)[:, None]  # fifty points a length scale
 
 Fit = Callable[[Sample, float, np.random.Generator], SparsePosterior]
 

@@ -51,7 +51,7 @@ def draw_function(kernel: Any, X: Array, nodes: Array, rng: np.random.Generator)
     :math:`f(X) = K_{XN} K_{NN}^{-1} u` with :math:`u \sim N(0, K_{NN})`: what the nodes leave open
     is negligible when they are dense and reach beyond the data.
     """
-    K = kernel(nodes) + 1e-10 * np.eye(len(nodes))
+    K = kernel(nodes) + 1e-10 * np.eye(len(nodes))  # below what anyone sees, for Cholesky
     L = cholesky(K, lower=True)
     u = L @ rng.standard_normal(len(nodes))
     return np.asarray(kernel(X, nodes) @ cho_solve((L, True), u))

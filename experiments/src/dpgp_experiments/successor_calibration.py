@@ -17,7 +17,7 @@ from dpgp_experiments import calibration
 from dpgp_experiments.calibration import DELTA, EPSILONS, KERNEL, LEVELS, NOISE_STDS
 from dpgp_experiments.outcome import Assignment
 from dpgp_experiments.simulated import Sample, coverage, generator
-from dpgp_experiments.successor_results import Measures, Trial, Trials, score_intervals
+from dpgp_experiments.successor_results import OUR_NOISE, Measures, Trial, Trials, score_intervals
 
 OURS, OWN, HM21 = "predict_interval", "mean ± z·std", "HM21"
 METHODS = (OURS, OWN, HM21)
@@ -49,7 +49,7 @@ def _run_one(
     for column, epsilon in enumerate(EPSILONS):
         gp = PrivateGPRegressor(
             epsilon, DELTA, bounds=(-4.0, 4.0), target_bounds=(-bound, bound), n_jobs=1,
-            random_state=generator(seed, repeat, row, 101 + column),
+            random_state=generator(seed, repeat, row, OUR_NOISE + column),
         ).fit(train.X, train.y)  # fmt: skip
         yield Trial(name, OURS, epsilon, DELTA), score_intervals(gp, test.X, test.y, LEVELS)
         yield Trial(name, OWN, epsilon, DELTA), _own_intervals(gp, test)

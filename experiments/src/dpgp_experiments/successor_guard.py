@@ -28,8 +28,8 @@ from dpgp_experiments.outcome import Assignment
 from dpgp_experiments.simulated import Array, Sample, generator
 from dpgp_experiments.successor_results import Fitted, Measures, Trial, Trials, score_function
 
-ROWS = (2_000, 20_000)
-NOISE_STD = 0.1
+ROWS = (2_000, 20_000)  # where clipping is hard, and where it is not
+NOISE_STD = 0.1  # with bounds, ε and δ: those of §5.1
 EPSILON, DELTA = 1.0, 1e-4
 BOX, TARGET_BOX = (
     Box.from_bounds(bounds, 1, argument="bounds") for bounds in ((-4.0, 4.0), (-1.5, 1.5))

@@ -18,6 +18,7 @@ from dpgp_experiments.tables import Estimate, Record
 Array = NDArray[np.float64]
 
 MEASURES = ("rmse", "coverage_50", "coverage_80", "coverage_95", "bias", "found")
+OUR_NOISE = 101  # first key of our noise; HM21's has 1 and the next ones
 
 
 class Trial(NamedTuple):

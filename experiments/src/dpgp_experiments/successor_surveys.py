@@ -21,7 +21,7 @@ from dpgp_experiments.successor_results import Measures, Trial, Trials, score_in
 from dpgp_experiments.tasks import GIRLS, HEIGHT, KUNG, Task, package_task, read_task
 
 EPSILONS = (0.3, 1.0, 3.0, inf)
-DELTA = 1e-5
+DELTA = 1e-5  # below one over the rows of every survey
 LEVELS = (0.5, 0.95)
 METHOD = "ours"
 SURVEYS = (HEIGHT.title, GIRLS.title, KUNG.title)

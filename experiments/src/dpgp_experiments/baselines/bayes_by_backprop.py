@@ -92,6 +92,7 @@ def clip_norm(noise_to_batch: float) -> float:
     """Return a clipping norm from z/(qn), the noise of a mean gradient in units of that norm.
 
     With the learning rate fixed it sets the length of a step: shorter where there is more noise.
+    The factor 0.15 was the best on simulated data.
     """
     return min(1.0, 0.15 / math.sqrt(max(noise_to_batch, 1e-9)))
 

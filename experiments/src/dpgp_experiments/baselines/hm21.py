@@ -27,11 +27,11 @@ from dpgp_experiments.baselines.interface import Mixture, Prediction, Problem
 
 Array = NDArray[np.float64]
 
-SIGNAL_STD = 2.2
+SIGNAL_STD = 2.2  # HM21 §5.4, as the length scales
 LENGTH_SCALES = (3.0, 3.5)
-FURTHER_LENGTH_SCALE = 3.0
-POINTS_PER_AXIS = 3
-JOINT_POINTS = 27
+FURTHER_LENGTH_SCALE = 3.0  # the paper's first
+POINTS_PER_AXIS = 3  # HM21 §5.4: nine points for two inputs
+JOINT_POINTS = 27  # as many as a grid of three inputs has
 NOISE_SHARE = 0.1  # of half the target's interval
 
 

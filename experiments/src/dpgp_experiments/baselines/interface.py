@@ -106,6 +106,7 @@ class Mixture:
         return self._quantile(tail), self._quantile(1.0 - tail)
 
     def _quantile(self, probability: float, steps: int = 60) -> Array:
+        # beyond ten deviations is less than any tail asked for; sixty halvings reach rounding
         low = (self.means - 10.0 * self.stds).min(axis=0)
         high = (self.means + 10.0 * self.stds).max(axis=0)
         for _ in range(steps):

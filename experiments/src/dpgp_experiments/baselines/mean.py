@@ -10,7 +10,7 @@ from dpgp.privacy.calibration import gaussian_sigma, mu_of_epsilon_delta
 from dpgp.privacy.neighbours import Neighbours
 from dpgp_experiments.baselines.interface import Array, Mixture, Prediction, Problem
 
-SENSITIVITY = 2.0
+SENSITIVITY = 2.0  # proof: `moments`
 
 
 def moments(t: Array) -> Array:

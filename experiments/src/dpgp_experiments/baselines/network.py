@@ -34,6 +34,7 @@ from dpgp_experiments.baselines.private_gradients import (
 
 Array = NDArray[np.float64]
 
+# found on simulated data, the same for every task
 HIDDEN = (32, 32)
 STEPS = 300
 BATCH = 1000

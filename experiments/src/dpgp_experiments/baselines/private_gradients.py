@@ -25,8 +25,8 @@ RELATIONS = {
     Neighbours.REPLACE: NeighboringRelation.REPLACE_ONE,
     Neighbours.ADD_REMOVE: NeighboringRelation.ADD_OR_REMOVE_ONE,
 }
-PRECISION = 1e-3
-OVERFLOW = 1e-12
+PRECISION = 1e-3  # a tenth of a per cent of noise too much is not seen in any error
+OVERFLOW = 1e-12  # chance that a batch is cut short: no training meets it
 
 
 def load_torch() -> Any:
@@ -75,7 +75,7 @@ def total_delta(
         z,
         sampling_prob=rate,
         neighboring_relation=RELATIONS[neighbours],
-        value_discretization_interval=min(1e-4 * epsilon, 1e-3),
+        value_discretization_interval=min(1e-4 * epsilon, 1e-3),  # fine beside ε, rounded up
     )
     return float(one_step.self_compose(steps).get_delta_for_epsilon(epsilon))
 
@@ -132,6 +132,7 @@ def poisson_batches(rows: int, rate: float, shape: tuple[int, ...], generator: A
 
 def clip_weights(squared_norms: Any, clip: Any) -> Any:
     """Return the factor min(1, C/‖g‖) of every row's gradient."""
+    # a gradient of zero stays zero whatever its factor
     return (clip * squared_norms.clamp_min(1e-30).rsqrt()).clamp_max_(1.0)
 
 
@@ -140,5 +141,6 @@ def adam_step(gradient: Any, moments: Any, number: int, decay: float = 0.999) ->
     first, second = moments
     first.mul_(0.9).add_(gradient, alpha=0.1)
     second.mul_(decay).addcmul_(gradient, gradient, value=1.0 - decay)
+    # rates 0.9 and 1e-8 as in the paper
     scale = (second / (1.0 - decay**number)).sqrt() + 1e-8
     return first / (1.0 - 0.9**number) / scale
