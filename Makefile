@@ -3,18 +3,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt README.md $(shell find src -type f -not -name '*.pyc')
+LABORATORY := $(shell find experiments -type f -not -name '*.pyc' -not -path 'experiments/tests/*')
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install -qq --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow lint docs bench clean
+.PHONY: help install demo experiments test test-slow lint docs bench clean
 
 help:
-	@echo "make demo       fit a private model of real data; leaves a model, a figure and a report in demo/"
-	@echo "make test       install what the tests need, check the code, run the tests"
-	@echo "make test-slow  long statistical tests, networks, the report in Chromium, agreement with GPflow and GPyTorch"
-	@echo "make lint       ruff, mypy and import-linter alone"
-	@echo "make bench      a pass over the rows against the machine's own limit, a fit against scikit-learn's"
-	@echo "make docs       build the documentation site, running every example in it"
+	@echo "make demo         fit a private model of real data; leaves a model, a figure and a report in demo/"
+	@echo "make test         install what the tests need, check the code, run the tests"
+	@echo "make test-slow    long statistical tests, networks, the report in Chromium, agreement with GPflow and GPyTorch"
+	@echo "make experiments  install what \`dpgp reproduce\` needs, into .venv"
+	@echo "make lint         ruff, mypy and import-linter alone"
+	@echo "make bench        a pass over the rows against the machine's own limit, a fit against scikit-learn's"
+	@echo "make docs         build the documentation site, running every example in it"
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("dpgp needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -24,14 +26,21 @@ $(VENV)/demo.stamp: $(BIN)/python $(SOURCES)
 	@$(PIP) '.[demo]'
 	@touch $@
 
-$(VENV)/test.stamp: $(BIN)/python $(SOURCES)
-	@$(PIP) '.[test]'
+$(VENV)/experiments.stamp: $(BIN)/python $(SOURCES) $(LABORATORY)
+	@$(PIP) . ./experiments
+	@touch $@
+
+$(VENV)/test.stamp: $(BIN)/python $(SOURCES) $(LABORATORY)
+	@$(PIP) '.[test]' ./experiments
 	@touch $@
 
 install: $(VENV)/demo.stamp
 
 demo: $(VENV)/demo.stamp
 	@$(BIN)/dpgp demo --output demo
+
+experiments: $(VENV)/experiments.stamp
+	@echo "installed: $(BIN)/dpgp reproduce --help"
 
 lint: $(VENV)/test.stamp
 	@$(BIN)/ruff check --quiet .
@@ -50,14 +59,14 @@ test: lint
 	@touch $@
 
 $(VENV)/slow.stamp: $(VENV)/test.stamp
-	@$(PIP) '.[baselines]' 'playwright>=1.50'
+	@$(PIP) './experiments[baselines]' 'playwright>=1.50'
 	@touch $@
 
 test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
 	@OPENBLAS_NUM_THREADS=1 DPGP_REQUIRE_EXTERNAL=1 $(BIN)/pytest -m "slow or external or baselines or browser" -n auto
 
-$(VENV)/docs.stamp: $(BIN)/python $(SOURCES)
-	@$(PIP) '.[docs]'
+$(VENV)/docs.stamp: $(BIN)/python $(SOURCES) $(LABORATORY)
+	@$(PIP) '.[docs]' ./experiments
 	@touch $@
 
 docs: $(VENV)/docs.stamp

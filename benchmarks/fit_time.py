@@ -19,7 +19,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from threadpoolctl import threadpool_limits
 
 from dpgp import PrivateGPRegressor
-from dpgp.experiments.people import AGE, HEIGHT, WEIGHT, read_people
+from dpgp.cli.people import AGE, HEIGHT, WEIGHT, read_people
 from dpgp.privacy.noise import SeededNoiseWarning
 
 ROWS = 2_600

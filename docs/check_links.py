@@ -11,7 +11,7 @@ DOCUMENT = re.compile(r"\bdocs/[\w./-]+\.md\b")
 
 def broken_links():
     """Return "file: target" for every relative link that leads nowhere."""
-    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("experiments/*.md")]
     return [
         f"{document.relative_to(ROOT)}: {target}"
         for document in documents
@@ -24,7 +24,7 @@ def missing_documents():
     """Return "file: target" for every document that code refers to and that does not exist."""
     return [
         f"{file.relative_to(ROOT)}: {target}"
-        for folder in ("src", "benchmarks", "examples")
+        for folder in ("src", "benchmarks", "examples", "experiments/src")
         for file in (ROOT / folder).rglob("*.py")
         for target in DOCUMENT.findall(file.read_text(encoding="utf-8"))
         if not (ROOT / target).exists()

@@ -13,6 +13,7 @@ from docutils import nodes
 from latex2mathml.converter import convert
 
 import dpgp
+import dpgp_experiments
 
 project = "dpgp"
 version = release = dpgp.__version__
@@ -33,9 +34,10 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 napoleon_google_docstring = False
 
-# Examples run in folders of their own, and again whenever the package has changed.
-PACKAGE = Path(dpgp.__file__).parent
-SOURCES = [p for p in sorted(PACKAGE.rglob("*.*")) if p.is_file() and p.suffix != ".pyc"]
+# Examples run in folders of their own, and again whenever a package that they use has changed.
+PACKAGES = [Path(package.__file__).parent for package in (dpgp, dpgp_experiments)]
+FILES = [path for package in PACKAGES for path in sorted(package.rglob("*.*"))]
+SOURCES = [path for path in FILES if path.is_file() and path.suffix != ".pyc"]
 DIGEST = hashlib.sha256(b"".join(p.read_bytes() for p in SOURCES)).hexdigest()
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(Path(__file__).parent / "_build" / "examples" / DIGEST[:16])

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from numpy.testing import assert_allclose
 
-from dpgp.paper.update import Moments, dp_update
+from dpgp.paper.update import ReleasedMoments, dp_update
 
 pytestmark = pytest.mark.external
 
 
 def test_update_from_exact_moments_is_compute_qu(problem, gpflow):
     K_zz, K_zx = problem.kernel(problem.Z), problem.kernel(problem.Z, problem.X)
-    moments = Moments(A_hat=K_zx @ problem.y, B_hat=K_zx @ K_zx.T, sigma_a=0.0, sigma_b=0.0)
+    moments = ReleasedMoments(A_hat=K_zx @ problem.y, B_hat=K_zx @ K_zx.T, sigma_a=0.0, sigma_b=0.0)
     update = dp_update(moments, K_zz, problem.noise_std)
     theirs = gpflow("sgpr", problem)
     assert_allclose(K_zz @ update.alpha, theirs["m"], rtol=0, atol=1e-10)

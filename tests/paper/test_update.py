@@ -5,7 +5,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 import reference
 from dpgp.paper.update import (
-    Moments,
+    ReleasedMoments,
     dp_update,
     noise_of_B_complete,
     noise_of_B_printed,
@@ -23,7 +23,7 @@ def problem():
     k_rows, y = RBF(1.0)(X, Z), np.sin(X[:, 0]) + SIGMA * rng.normal(size=80)
     A, B = reference.moments(k_rows, y)
     A, E = A + 3.0 * rng.normal(size=6), np.triu(2.0 * rng.normal(size=(6, 6)))
-    return RBF(1.0)(Z), Moments(A, B + E + E.T, sigma_a=3.0, sigma_b=2.0)
+    return RBF(1.0)(Z), ReleasedMoments(A, B + E + E.T, sigma_a=3.0, sigma_b=2.0)
 
 
 @pytest.mark.parametrize("covariance", ["naive", "printed"])
@@ -91,7 +91,7 @@ def test_at_the_data_and_without_noise_it_is_the_exact_process():
     kernel, X = RBF(0.5), np.linspace(-3, 3, 15)[:, None]
     y, new = np.sin(X[:, 0]), np.linspace(-3, 3, 40)[:, None]
     A, B = reference.moments(kernel(X), y)
-    update = dp_update(Moments(A, B, 0.0, 0.0), kernel(X), SIGMA)
+    update = dp_update(ReleasedMoments(A, B, 0.0, 0.0), kernel(X), SIGMA)
     exact = GaussianProcessRegressor(kernel, alpha=SIGMA**2, optimizer=None).fit(X, y)
     mean, covariance = exact.predict(new, return_cov=True)
     cross = kernel(new, X)

@@ -6,16 +6,17 @@ from typing import Annotated
 
 import typer
 
+from dpgp.cli.commands import Commands
 from dpgp.cli.demo import demo
 from dpgp.cli.fit import fit
 from dpgp.cli.plan import plan
 from dpgp.cli.predict import predict
 from dpgp.cli.report import report
-from dpgp.cli.reproduce import reproduce
 from dpgp.cli.show import show
 
 app = typer.Typer(
     name="dpgp",
+    cls=Commands,
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
     add_completion=True,
@@ -57,5 +58,4 @@ app.command()(fit)
 app.command()(predict)
 app.command()(show)
 app.command()(report)
-app.command()(reproduce)
 app.command()(demo)

@@ -10,19 +10,17 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from dpgp.cli.columns import Column
 from dpgp.cli.consent import print_forecast, print_request
 from dpgp.cli.description import print_guarantee
 from dpgp.cli.failures import failures_in_words
 from dpgp.cli.fit import fit_request
-from dpgp.cli.output import Screen, make_folder, plain_errors, print_table
+from dpgp.cli.output import Screen, TextTable, make_folder, plain_errors, print_table
 from dpgp.cli.progress import working
 from dpgp.cli.request import Request
 from dpgp.cli.study import Missing
 
 if TYPE_CHECKING:
-    from dpgp.experiments.people import HeldOut, People
-    from dpgp.experiments.tables import Table
+    from dpgp.cli.people import HeldOut, People
     from dpgp.regressor import PrivateGPRegressor
 
 EPSILON = 1.0
@@ -66,27 +64,26 @@ def demo(
 
 
 def _people() -> tuple[People, People]:
-    from dpgp.experiments.people import read_people, split
+    from dpgp.cli.people import read_people, split
 
     return split(read_people())
 
 
 def _request() -> Request:
     """Ask for a model in which incomplete rows contribute nothing."""
-    from dpgp.experiments.people import AGE, HEIGHT, WEIGHT
+    from dpgp.cli.people import AGE, HEIGHT, WEIGHT
 
-    features = (Column(*AGE), Column(*WEIGHT))
-    return Request(features, (Column(*HEIGHT),), EPSILON, DELTA, missing=Missing.IGNORE)
+    return Request((AGE, WEIGHT), (HEIGHT,), EPSILON, DELTA, missing=Missing.IGNORE)
 
 
 def _fit(request: Request, train: People) -> PrivateGPRegressor:
-    from dpgp.cli.rows import Rows
+    from dpgp.cli.rows import FitRows
 
-    return fit_request(request, Rows(train.X, train.height, None))
+    return fit_request(request, FitRows(train.X, train.height, None))
 
 
 def _score(model: PrivateGPRegressor, train: People, test: People) -> HeldOut:
-    from dpgp.experiments.people import score
+    from dpgp.cli.people import score
 
     return score(model, train, test)
 
@@ -101,10 +98,8 @@ def _save(model: PrivateGPRegressor, folder: Path) -> None:
     (folder / "report.html").write_text(report_html(model, title=TITLE), encoding="utf-8")
 
 
-def _held_out_table(held_out: HeldOut) -> Table:
-    from dpgp.experiments.tables import Table
-
-    return Table(
+def _held_out_table(held_out: HeldOut) -> TextTable:
+    return TextTable(
         title="Predictions of people it has not seen",
         headings=(f"on {held_out.people:,} people held out", ""),
         rows=[

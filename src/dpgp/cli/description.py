@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.panel import Panel
 
 from dpgp.cli.consent import print_pairs
-from dpgp.cli.output import print_table
+from dpgp.cli.output import TextTable, print_table
 
 if TYPE_CHECKING:
     from dpgp.domain import Box
@@ -90,12 +90,10 @@ def print_health(console: Console, model: PrivateGPRegressor) -> None:
 
 def print_model(console: Console, model: PrivateGPRegressor) -> None:
     """Print guarantee, columns, what was learned, and every release."""
-    from dpgp.experiments.tables import Table
-
     about = describe(model)
     print_guarantee(console, model.certificate_)
     print_health(console, model)
-    print_table(console, Table("Columns", ("column", "from", "to"), _column_rows(about)))
+    print_table(console, TextTable("Columns", ("column", "from", "to"), _column_rows(about)))
     console.print("[bold]Model[/]")
     print_pairs(console, _model_rows(about))
     console.print()
@@ -103,7 +101,7 @@ def print_model(console: Console, model: PrivateGPRegressor) -> None:
     together = "" if certificate.mu is None else f"Together μ = {certificate.mu:.4g}. "
     print_table(
         console,
-        Table(
+        TextTable(
             "What was released",
             certificate.HEADINGS,
             certificate.rows(),

@@ -32,7 +32,7 @@ from dpgp.cli.show import print_json
 from dpgp.cli.study import Study, with_study_file
 
 if TYPE_CHECKING:
-    from dpgp.cli.rows import Rows
+    from dpgp.cli.rows import FitRows
     from dpgp.regressor import PrivateGPRegressor
 
 
@@ -130,14 +130,14 @@ def _checked_output(output: Path | None, data: str, study: Path | None, force: b
     return output
 
 
-def _read(source: str, request: Request) -> Rows:
+def _read(source: str, request: Request) -> FitRows:
     with working("Reading"):
         from dpgp.cli.rows import read_rows
 
         return read_rows(source, request)
 
 
-def _expected_rows(raw: Rows, request: Request, said: Study) -> int | None:
+def _expected_rows(raw: FitRows, request: Request, said: Study) -> int | None:
     """Return how many rows a forecast may know of."""
     return len(raw.X) if request.row_count_is_public else said.rows
 
@@ -153,7 +153,7 @@ def _show_and_ask(
         ask()
 
 
-def fit_request(request: Request, rows: Rows) -> PrivateGPRegressor:
+def fit_request(request: Request, rows: FitRows) -> PrivateGPRegressor:
     """Fit what was asked for; spends the budget."""
     with working("Fitting"):
         from dpgp.regressor import PrivateGPRegressor

@@ -6,22 +6,21 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 from rich import box
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table as RichTable
-
-from dpgp.experiments import DataError
-
-if TYPE_CHECKING:
-    from dpgp.experiments.tables import Table
+from rich.table import Table
 
 USAGE_ERROR = 2
 DATA_ERROR = 4
+
+
+class DataError(RuntimeError):
+    """Data that a command needs cannot be had; the message names the remedy."""
 
 
 @contextmanager
@@ -69,9 +68,19 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
 
 
-def print_table(console: Console, table: Table) -> None:
+@dataclass(frozen=True)
+class TextTable:
+    """A table to read: a title, headings, rows of text, and what must be known to read it."""
+
+    title: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+
+
+def print_table(console: Console, table: TextTable) -> None:
     """Print a table, with words to the left and numbers to the right."""
-    rich_table = RichTable(
+    rich_table = Table(
         title=table.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold"
     )
     for position, heading in enumerate(table.headings):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table as RichTable
+from rich.table import Table
 
 from dpgp.cli.arguments import (
     Delta,
@@ -24,7 +24,7 @@ from dpgp.cli.arguments import (
 )
 from dpgp.cli.columns import read_columns
 from dpgp.cli.failures import UsageError, failures_in_words
-from dpgp.cli.output import Screen, print_table
+from dpgp.cli.output import Screen, TextTable, print_table
 from dpgp.cli.progress import working
 from dpgp.cli.request import Request, request_of, unsaid
 from dpgp.cli.show import print_json
@@ -172,7 +172,7 @@ def print_plan(console: Console, planned: Plan) -> None:
 
 def _print_why(console: Console, planned: Plan) -> None:
     console.print("Why", style="bold")
-    grid = RichTable.grid(padding=(0, 1))
+    grid = Table.grid(padding=(0, 1))
     for reason in planned.why:
         grid.add_row("  [dim]–[/]", escape(reason))
     console.print(grid)
@@ -191,8 +191,6 @@ def _curve_values(curve: Curve) -> dict[str, Any]:
 
 
 def _print_curve(console: Console, curve: Curve) -> None:
-    from dpgp.experiments.tables import Table
-
     lines = [
         [f"{epsilon:g}", f"{rmse:.3g}", f"{low:.3g} to {high:.3g}"]
         for epsilon, rmse, low, high in zip(
@@ -201,4 +199,4 @@ def _print_curve(console: Console, curve: Curve) -> None:
     ]
     headings = ("ε", "expected error", "eight functions in ten")
     floor = f"Without privacy {curve.floor[0]:.3g} would remain."
-    print_table(console, Table("What another ε would buy", headings, lines, floor))
+    print_table(console, TextTable("What another ε would buy", headings, lines, floor))

@@ -13,7 +13,7 @@ from dpgp.sources.tables import Array, Table, TableError, read_table
 
 
 @dataclass(frozen=True)
-class Rows:
+class FitRows:
     """Raw inputs, targets, and whose each row is; never shown by its repr."""
 
     X: Array
@@ -21,10 +21,10 @@ class Rows:
     units: list[Key] | None
 
     def __repr__(self) -> str:
-        return "Rows(...)"
+        return "FitRows(...)"
 
 
-def read_rows(data: str, request: Request) -> Rows:
+def read_rows(data: str, request: Request) -> FitRows:
     """Read what a request names; a TableError where the file does not hold it."""
     table = read_table(data, request.names)
     if len(table) < 2:
@@ -32,7 +32,7 @@ def read_rows(data: str, request: Request) -> Rows:
     X = _matrix(table, [column.name for column in request.features], request.missing)
     y = _matrix(table, [column.name for column in request.targets], request.missing)
     units = None if request.unit is None else table.identifiers(request.unit)
-    return Rows(X, y[:, 0] if y.shape[1] == 1 else y, units)
+    return FitRows(X, y[:, 0] if y.shape[1] == 1 else y, units)
 
 
 def _matrix(table: Table, names: list[str], missing: Missing) -> Array:

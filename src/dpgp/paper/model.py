@@ -16,7 +16,7 @@ from dpgp.features.maps import FeatureMap, kernel_features
 from dpgp.features.placement import Grid
 from dpgp.paper.norm_bounds import norm_bound as kernel_norm_bound
 from dpgp.paper.posterior import SparsePosterior
-from dpgp.paper.update import CovarianceTerms, Moments, Update, dp_update
+from dpgp.paper.update import CovarianceTerms, ReleasedMoments, Update, dp_update
 from dpgp.privacy.arguments import as_finite_positive
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.mechanism import GramNoise, moments_noise
@@ -64,7 +64,7 @@ class PaperModel:
     def update(self, release: GramRelease) -> Update:
         """Compute the posterior of the inducing values from a release (HM21 eq. 12)."""
         R_k, R_y = self.norm_bound, self.target_bound
-        moments = Moments(
+        moments = ReleasedMoments(
             A_hat=R_k * R_y * release.cross[:, 0],
             B_hat=R_k**2 * release.feature_gram,
             sigma_a=R_k * R_y * release.cross_std,

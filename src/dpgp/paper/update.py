@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 CovarianceTerms = Literal["complete", "printed", "naive"]
 
 
-class Moments(NamedTuple):
+class ReleasedMoments(NamedTuple):
     """The released A = Σ k_i y_i and B = Σ k_i k_iᵀ with the standard deviations of their noise."""
 
     A_hat: Array
@@ -35,7 +35,7 @@ class Update(NamedTuple):
 
 
 def dp_update(
-    moments: Moments,
+    moments: ReleasedMoments,
     K_zz: Array,
     noise_std: float,
     *,

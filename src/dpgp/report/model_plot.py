@@ -25,7 +25,7 @@ PANELS_A_ROW = 3
 RUG_HEIGHT = 0.07
 
 
-class Curve(NamedTuple):
+class Bands(NamedTuple):
     """Mean and 95 % bands along a line."""
 
     x: Array
@@ -95,7 +95,7 @@ def _draw_slices(model: PrivateGPRegressor, ax: Any, k: int) -> list[Axes]:
     return axes
 
 
-def draw_slice(axis: Axes, curve: Curve, model: PrivateGPRegressor, column: int) -> None:
+def draw_slice(axis: Axes, curve: Bands, model: PrivateGPRegressor, column: int) -> None:
     """Draw mean and bands along one input, over a rug of where the rows are."""
     bands = (
         (curve.observations, SKY, 0.25, "95 % of new observations"),
@@ -128,7 +128,7 @@ def _make_room(axis: Axes) -> None:
     axis.set_ylim(low - 1.2 * RUG_HEIGHT * (high - low), high)
 
 
-def _along(model: PrivateGPRegressor, k: int, column: int, others: Array) -> Curve:
+def _along(model: PrivateGPRegressor, k: int, column: int, others: Array) -> Bands:
     """Return mean and bands along one input, with the others held."""
     box = model.inputs_.box
     x = np.linspace(box.low[column], box.high[column], CURVE_POINTS)
@@ -140,7 +140,7 @@ def _along(model: PrivateGPRegressor, k: int, column: int, others: Array) -> Cur
     _, half_of_function = model._half_width_of_function(k, U, COVERAGE)
     ends, mean = np.array([[-1.0], [1.0]]), model._cut(k, raw)
     bands = (raw + ends * half_of_function, mean + ends * half)
-    return Curve(x, mean, *(model._cut(k, band) for band in bands))
+    return Bands(x, mean, *(model._cut(k, band) for band in bands))
 
 
 def typical_inputs(model: PrivateGPRegressor) -> Array:

@@ -1,0 +1,66 @@
+"""The paper's experiments and our own, one module each, found by name and imported when asked for.
+
+An experiment is a module with ``run(assignment)``, which takes
+:class:`~dpgp_experiments.outcome.Assignment` and returns an
+:class:`~dpgp_experiments.outcome.Outcome`, and one entry in ``REGISTRY``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dpgp_experiments.outcome import Assignment, Outcome
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Where an experiment lives, what it shows, its default repeats, and whether it reads files.
+
+    Repeats are the paper's where it is from the paper, otherwise what half an hour of a
+    core allows.
+    """
+
+    module: str
+    summary: str
+    repeats: int
+    reads_files: bool = False
+
+    def load(self) -> Callable[[Assignment], Outcome]:
+        """Import the experiment and return its ``run``."""
+        run: Callable[[Assignment], Outcome] = import_module(self.module).run
+        return run
+
+
+REGISTRY = {
+    "illustration": Experiment(
+        "dpgp_experiments.illustration", "HM21 §5.1: one function at four levels of privacy", 40
+    ),
+    "calibration": Experiment(
+        "dpgp_experiments.calibration", "HM21 §5.2: do the intervals cover what they promise?", 40
+    ),
+    "hyperparameters": Experiment(
+        "dpgp_experiments.hyperparameters", "HM21 §5.3: hyperparameters by private selection", 100
+    ),
+    "growth": Experiment(
+        "dpgp_experiments.growth",
+        "HM21 §5.4: the height of girls, with DP-BBB and PrivateGPRegressor",
+        100,
+        reads_files=True,
+    ),
+    "successor": Experiment(
+        "dpgp_experiments.successor",
+        "PrivateGPRegressor on all of these, and on real people",
+        20,
+        reads_files=True,
+    ),
+    "arena": Experiment(
+        "dpgp_experiments.arena",
+        "PrivateGPRegressor beside what users would pick instead",
+        5,
+        reads_files=True,
+    ),
+}

@@ -1,5 +1,0 @@
-"""What users would pick instead of a private Gaussian process, one module each.
-
-A method is a function ``fit_predict(problem, X_test, rng) -> Prediction``
-(:mod:`dpgp.experiments.baselines.interface`).
-"""

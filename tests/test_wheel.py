@@ -1,0 +1,42 @@
+"""What is shipped: the library and its command line, and nothing of the laboratory."""
+
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from hatchling.builders.wheel import WheelBuilder
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    (path,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path_factory.mktemp("wheel")))
+    with zipfile.ZipFile(path) as file:
+        (metadata,) = (name for name in file.namelist() if name.endswith("METADATA"))
+        return file.namelist(), file.read(metadata).decode()
+
+
+def test_the_wheel_holds_the_library_alone(wheel):
+    names, _ = wheel
+    folders = {name.split("/")[0] for name in names}
+    assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"dpgp"}
+    assert not [name for name in names if "experiment" in name or "baseline" in name]
+    assert {"dpgp/py.typed", "dpgp/report/html/template.html"} <= set(names)
+
+
+def test_the_package_asks_for_nothing_of_the_laboratory(wheel):
+    _, metadata = wheel
+    assert "Requires-Dist: numpy" in metadata
+    assert "torch" not in metadata
+    assert "interpret" not in metadata
+
+
+def test_the_laboratory_adds_its_command_and_asks_for_its_own():
+    project = tomllib.loads((ROOT / "experiments/pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["dpgp.commands"] == {
+        "reproduce": "dpgp_experiments.reproduce:reproduce"
+    }
+    assert "dpgp" in project["dependencies"]
+    assert any(name.startswith("torch") for name in project["optional-dependencies"]["baselines"])
