@@ -16,9 +16,9 @@ from rich.table import Table
 
 import dpgp
 from dpgp import design
-from dpgp.design import Layout, layouts
+from dpgp.planning.design import Layout, layouts
 from dpgp.inference.priors import default_kernel, hyper_prior
-from dpgp.plausible import Functions
+from dpgp.planning.prior_functions import Functions
 from dpgp.privacy.noise import SeededNoiseWarning
 
 DELTA = 1e-6

@@ -8,14 +8,14 @@ __version__ = "0.1.0"
 _EXPORTS = {
     "Grid": "dpgp.features.placement",
     "NormalizedKernel": "dpgp.features.kernels",
-    "Plan": "dpgp.planning",
+    "Plan": "dpgp.planning.plan",
     "PrivateGPRegressor": "dpgp.regressor",
     "ProductKernel": "dpgp.features.kernels",
     "export": "dpgp",
     "load": "dpgp.model_file",
     "low_discrepancy_points": "dpgp.features.placement",
     "paper": "dpgp",
-    "plan": "dpgp.planning",
+    "plan": "dpgp.planning.plan",
     "regular_grid": "dpgp.features.placement",
 }
 

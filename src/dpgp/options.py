@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import Kernel
 
-from dpgp.design import FAMILIES, STAGES
+from dpgp.planning.design import FAMILIES, STAGES
 from dpgp.domain import Box
 from dpgp.features.kernels import variance_bound
 from dpgp.inference.priors import default_kernel

@@ -15,9 +15,9 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dpgp.design import choose_shares
+from dpgp.planning.design import choose_shares
 from dpgp.domain import Box
-from dpgp.fitting import Wall, fit_rows
+from dpgp.private.fit import Wall, fit_rows
 from dpgp.inference.posterior import Posterior
 from dpgp.numeric import (
     check_no_row_as_names,
@@ -39,8 +39,8 @@ from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import noise_source
 from dpgp.roots import symmetric_root
-from dpgp.sources.arrays import scaled_rows
-from dpgp.threads import thread_count
+from dpgp.private.arrays import scaled_rows
+from dpgp.blas import thread_count
 
 Array = NDArray[np.float64]
 

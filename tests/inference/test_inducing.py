@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
-from dpgp.design import asked_layout, layouts
+from dpgp.planning.design import asked_layout, layouts
 from dpgp.features.whitened import InducingFeatures, WhitenedMap
 from dpgp.inference.evidence import Moments
 from dpgp.inference.inducing import EffectiveKernel

@@ -79,7 +79,7 @@ def released_sums(monkeypatch):
         sums.append((int(totals[0]), arguments[1]))
         return original(totals, *arguments, **options)
 
-    monkeypatch.setattr("dpgp.release.publish", spy)
+    monkeypatch.setattr("dpgp.private.wall.publish", spy)
     return sums
 
 
@@ -96,7 +96,7 @@ def test_no_replaced_value_moves_a_step_by_more_than_its_sensitivity(data, value
     neighbour = data.copy()
     neighbour[place] = value
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpgp.release.publish", lambda totals, stds, sensitivity, *rest: (
+        patch.setattr("dpgp.private.wall.publish", lambda totals, stds, sensitivity, *rest: (
             sums.append((int(totals[0]), sensitivity)), np.zeros(1))[1])  # fmt: skip
         for rows in (data, neighbour):
             one_step(rows, interval)

@@ -10,7 +10,7 @@ from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, SimulatedNoise
-from dpgp.release import release_gram
+from dpgp.private.wall import release_gram
 
 if TYPE_CHECKING:
     from dpgp.paper import SparsePosterior

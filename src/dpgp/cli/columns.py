@@ -34,7 +34,7 @@ def read_columns(option: str, texts: Sequence[str] | None) -> tuple[Column, ...]
 
 def checked_column(name: str, low: float, high: float) -> Column:
     """Return a column under its name in one spelling; a UsageError where it cannot be meant."""
-    from dpgp.sources.tables import clean_name
+    from dpgp.private.tables import clean_name
 
     if not clean_name(name):
         raise UsageError("a column has no name; write one before its bounds.")

@@ -17,7 +17,7 @@ from dpgp.cli.request import Request
 from dpgp.cli.study import Study
 
 if TYPE_CHECKING:
-    from dpgp.planning import Plan
+    from dpgp.planning.plan import Plan
 
 
 def check_may_spend(yes: bool) -> None:

@@ -23,7 +23,7 @@ def failures_in_words() -> Iterator[None]:
     """Turn bad options and bad files into one sentence and an exit code."""
     from dpgp.model_file.values import ModelFileError
     from dpgp.privacy.ledger import BudgetExceededError
-    from dpgp.sources.tables import TableError
+    from dpgp.private.tables import TableError
 
     try:
         yield

@@ -31,7 +31,7 @@ from dpgp.cli.show import print_json
 from dpgp.cli.study import Study, with_study_file
 
 if TYPE_CHECKING:
-    from dpgp.planning import Curve, Plan
+    from dpgp.planning.plan import Curve, Plan
 
 EPSILON, DELTA = 1.0, 1e-6
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -116,7 +116,7 @@ def _checked_rows(said: Study) -> int:
 
 def forecast(request: Request, rows: int) -> Plan:
     """Plan the fit of a request; a UsageError where there is no forecast of such a fit."""
-    from dpgp.planning import plan
+    from dpgp.planning.plan import plan
 
     if len(request.targets) > 1:
         raise UsageError("there is no forecast of several targets yet; ask for one target.")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpgp.regressor import PrivateGPRegressor
-    from dpgp.sources.tables import Array, Table
+    from dpgp.private.tables import Array, Table
 
     Indices = NDArray[np.intp]
 
@@ -68,7 +68,7 @@ def predict(
 
     cat new.csv | dpgp predict girls.json - > out.csv
     """
-    from dpgp.sources.tables import read_table
+    from dpgp.private.tables import read_table
 
     with failures_in_words():
         _check_coverage(coverage)
@@ -117,7 +117,7 @@ def _inputs(model: PrivateGPRegressor, table: Table) -> Array:
     """Return the inputs in the model's order; a model without names takes columns as they come."""
     import numpy as np
 
-    from dpgp.sources.tables import TableError
+    from dpgp.private.tables import TableError
 
     count = len(model.inputs_.box.low)
     names = model.inputs_.box.names or table.names

@@ -38,7 +38,7 @@ class _Passing(logging.Handler):
 @contextmanager
 def each_step(show: Callable[[str], None]) -> Iterator[None]:
     """Pass on the steps that a fit logs: public, the same for any data."""
-    log, handler = logging.getLogger("dpgp.fitting"), _Passing(show)
+    log, handler = logging.getLogger("dpgp.private.fit"), _Passing(show)
     level = log.level
     log.addHandler(handler)
     log.setLevel(logging.INFO)

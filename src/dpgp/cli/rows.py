@@ -8,8 +8,8 @@ import numpy as np
 
 from dpgp.cli.request import Request
 from dpgp.cli.study import Missing
-from dpgp.sources.identifiers import Key
-from dpgp.sources.tables import Array, Table, TableError, read_table
+from dpgp.private.identifiers import Key
+from dpgp.private.tables import Array, Table, TableError, read_table
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from dpgp.cli.columns import WHY_PUBLIC, Column, checked_column
 from dpgp.cli.failures import UsageError
 from dpgp.cli.study import KEYS, Missing, Study
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.sources.tables import STANDARD_INPUT, clean_name
+from dpgp.private.tables import STANDARD_INPUT, clean_name
 
 CONSENT = ("yes", "force")
 

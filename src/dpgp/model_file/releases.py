@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgp.fitting import InputDensity
+from dpgp.private.fit import InputDensity
 from dpgp.inference.stage import StageRelease
 from dpgp.model_file.values import (
     ModelFileError,

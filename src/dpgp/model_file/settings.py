@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from dpgp.design import FAMILIES
+from dpgp.planning.design import FAMILIES
 from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
 from dpgp.model_file.values import (
     ModelFileError,

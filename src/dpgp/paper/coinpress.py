@@ -21,7 +21,7 @@ from dpgp.privacy.ledger import GaussianLedger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity
-from dpgp.release import release_sum
+from dpgp.private.wall import release_sum
 
 Array = NDArray[np.float64]
 

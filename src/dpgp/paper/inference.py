@@ -23,9 +23,9 @@ from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.ledger import GaussianLedger, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, noise_source
-from dpgp.release import release_gram
-from dpgp.sources.arrays import Rows, scaled_targets, structured_rows, vector_rows
-from dpgp.threads import thread_count
+from dpgp.private.wall import release_gram
+from dpgp.private.arrays import Rows, scaled_targets, structured_rows, vector_rows
+from dpgp.blas import thread_count
 
 Array = NDArray[np.float64]
 

@@ -21,7 +21,7 @@ from dpgp.privacy.arguments import as_finite_positive
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.mechanism import GramNoise, moments_noise
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.release import GramRelease
+from dpgp.private.wall import GramRelease
 
 Array = NDArray[np.float64]
 SensitivityFormula = Literal["clamped", "printed"]

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dpgp import cards
+from dpgp import html_cards as cards
 from dpgp.privacy.ledger import GaussianRelease, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource

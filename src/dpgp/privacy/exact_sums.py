@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.privacy.fixed_point import FRACTION_BITS
-from dpgp.threads import single_threaded_blas, thread_count
+from dpgp.blas import single_threaded_blas, thread_count
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.object_]

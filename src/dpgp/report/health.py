@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.design import default_functions, planned_kappa
+from dpgp.planning.design import default_functions, planned_kappa
 from dpgp.features.placement import low_discrepancy_points
-from dpgp.forecast import Setting, forecast_errors, prospect_of
+from dpgp.planning.forecast import Setting, forecast_errors, prospect_of
 from dpgp.privacy.ledger import GaussianRelease
 from dpgp.report.released import column_names, posterior_of
 

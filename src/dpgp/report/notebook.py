@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpgp.cards import BAD, GOOD, bullets, calls, card, pairs, sentence, table
+from dpgp.html_cards import BAD, GOOD, bullets, calls, card, pairs, sentence, table
 from dpgp.report.guarantee import guarantee_in_words
 from dpgp.report.health import LOOKS_WRONG
 from dpgp.report.plan_report import plan_rows
 from dpgp.report.released import column_names, posterior_of
 
 if TYPE_CHECKING:
-    from dpgp.planning import Plan
+    from dpgp.planning.plan import Plan
     from dpgp.regressor import PrivateGPRegressor
 
 

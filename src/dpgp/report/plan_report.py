@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from dpgp.report.style import BLUE, INK, VERMILION, shown_panels, shown_style
 
 if TYPE_CHECKING:
-    from dpgp.planning import Curve, Plan
+    from dpgp.planning.plan import Curve, Plan
 
 
 def plan_rows(plan: Plan) -> list[tuple[str, str]]:
@@ -38,7 +38,7 @@ def plan_text(plan: Plan) -> str:
 
 def draw_curve(plan: Plan, ax: Axes | None = None) -> Axes:
     """Draw forecast error against ε on logarithmic axes, and what remains without noise."""
-    from dpgp.planning import EPSILONS
+    from dpgp.planning.plan import EPSILONS
 
     curve = plan.curve(epsilons=sorted({*EPSILONS, plan.epsilon}))
     with shown_style():

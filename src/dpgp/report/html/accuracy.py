@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.options import row_count_is_public
-from dpgp.planning import plan
+from dpgp.planning.plan import plan
 from dpgp.report.html.payload import COVERAGE
 from dpgp.report.released import posterior_of
 
 if TYPE_CHECKING:
-    from dpgp.question import Forecast
+    from dpgp.planning.question import Forecast
     from dpgp.regressor import PrivateGPRegressor
 
 Array = NDArray[np.float64]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
-from dpgp.design import (
+from dpgp.planning.design import (
     COUNT_SHARE,
     FAMILIES,
     TYPICAL_ROWS,
@@ -20,7 +20,7 @@ from dpgp.design import (
     density_positions,
     layouts,
 )
-from dpgp.forecast import Errors, Setting
+from dpgp.planning.forecast import Errors, Setting
 from dpgp.privacy.ledger import mu_of_guarantee
 
 

@@ -17,8 +17,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.sources.csv_lines import MalformedLineError, read_lines
-from dpgp.sources.identifiers import MISSING, Key, keys_of
+from dpgp.private.csv_lines import MalformedLineError, read_lines
+from dpgp.private.identifiers import MISSING, Key, keys_of
 
 Array = NDArray[np.float64]
 

@@ -23,8 +23,8 @@ from dpgp.privacy.ledger import GaussianLedger
 from dpgp.privacy.mechanism import GramNoise, publish, publish_gram
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity, histogram_sensitivity
-from dpgp.sources.arrays import Rows
-from dpgp.threads import single_threaded_blas
+from dpgp.private.arrays import Rows
+from dpgp.blas import single_threaded_blas
 
 Array = NDArray[np.float64]
 

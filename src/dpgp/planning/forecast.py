@@ -29,7 +29,7 @@ from dpgp.inference import clipping
 from dpgp.inference.evidence import stage_weights
 from dpgp.inference.gram_estimate import GramEstimate, IsotropicEstimate, density_estimate
 from dpgp.inference.stage import LARGEST_RESIDUAL
-from dpgp.plausible import Functions
+from dpgp.planning.prior_functions import Functions
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.neighbours import Neighbours
 

@@ -1,7 +1,7 @@
 """The private fit: which releases are made, in which order, and what each may cost.
 
 Raw rows enter :func:`fit_rows` and only released values leave it. Every step that touches rows is a
-release of :mod:`dpgp.release`; everything between them is inference on what was released.
+release of :mod:`dpgp.private.wall`; everything between them is inference on what was released.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.design import Design, Shares, choose_design
+from dpgp.planning.design import Design, Shares, choose_design
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.whitened import LinearFeatures
-from dpgp.forecast import Setting
+from dpgp.planning.forecast import Setting
 from dpgp.inference.conformal import Calibration, calibrate, calibration_edges
 from dpgp.inference.gram_estimate import MANY_INPUTS, DoubtedEstimate
 from dpgp.inference.guard import CONSTANT_SHARE
@@ -33,7 +33,7 @@ from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.sensitivity import histogram_sensitivity
-from dpgp.release import (
+from dpgp.private.wall import (
     GramRelease,
     Residuals,
     public_block,
@@ -41,8 +41,8 @@ from dpgp.release import (
     release_gram,
     release_histograms,
 )
-from dpgp.sources.arrays import Rows
-from dpgp.threads import single_threaded_blas
+from dpgp.private.arrays import Rows
+from dpgp.blas import single_threaded_blas
 
 _log = logging.getLogger(__name__)
 Array = NDArray[np.float64]

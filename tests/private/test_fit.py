@@ -4,7 +4,7 @@ import pytest
 from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
 from dpgp.features.whitened import LinearFeatures
-from dpgp.fitting import Wall, private_inputs
+from dpgp.private.fit import Wall, private_inputs
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
 from dpgp.privacy.exact_sums import UnevenArithmeticError
@@ -12,9 +12,9 @@ from dpgp.privacy.ledger import BudgetExceededError, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.regressor import PrivateGPRegressor
-from dpgp.release import BLOCK_ROWS
-from dpgp.sources.arrays import Rows
-from dpgp.threads import single_threaded_blas
+from dpgp.private.wall import BLOCK_ROWS
+from dpgp.private.arrays import Rows
+from dpgp.blas import single_threaded_blas
 
 
 def fitted(columns, **options):

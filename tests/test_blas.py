@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from dpgp import PrivateGPRegressor
 from dpgp.privacy.exact_sums import sum_blocks
 from dpgp.privacy.ledger import Ledger
-from dpgp.threads import MOST_THREADS, single_threaded_blas, thread_count, usable_cores
+from dpgp.blas import MOST_THREADS, single_threaded_blas, thread_count, usable_cores
 
 
 def blas_threads():
@@ -111,7 +111,7 @@ def test_libraries_with_a_setting_for_each_thread_are_limited_in_each(monkeypatc
             self.threads = threads
 
     library, seen = PerThread(), []
-    monkeypatch.setattr("dpgp.threads._blas", lambda: [library])
+    monkeypatch.setattr("dpgp.blas._blas", lambda: [library])
 
     def columns(block, _):
         seen.append(library.threads)
@@ -146,7 +146,7 @@ def test_overlapping_fits_agree_with_fits_one_by_one():
 
 
 def test_jobs_count_as_in_scikit_learn(monkeypatch):
-    monkeypatch.setattr("dpgp.threads.usable_cores", lambda: 8)
+    monkeypatch.setattr("dpgp.blas.usable_cores", lambda: 8)
     wanted = {None: 8, 1: 1, 5: 5, 20: 20, -1: 8, -2: 7, -8: 1, -9: 1, -1000: 1}
     assert {n_jobs: thread_count(n_jobs) for n_jobs in wanted} == wanted
     assert thread_count(np.int64(3)) == 3

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.design import Design, Layout, affordable, compare
+from dpgp.planning.design import Design, Layout, affordable, compare
 from dpgp.domain import Box
-from dpgp.forecast import Errors
+from dpgp.planning.forecast import Errors
 from dpgp.options import (
     read_families,
     read_inducing_points,
@@ -24,11 +24,11 @@ from dpgp.options import (
     read_missing,
     read_stages,
 )
-from dpgp.plausible import Functions, plausible_functions
+from dpgp.planning.prior_functions import Functions, plausible_functions
 from dpgp.privacy.arguments import as_count, as_finite_positive
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.question import Answer, Forecast, PlannedDesign, Question, planned_design
-from dpgp.threads import single_threaded_blas
+from dpgp.planning.question import Answer, Forecast, PlannedDesign, Question, planned_design
+from dpgp.blas import single_threaded_blas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

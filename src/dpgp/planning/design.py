@@ -26,12 +26,12 @@ from dpgp.features.whitened import (
     WhitenedMap,
     additive_features,
 )
-from dpgp.forecast import Errors, Setting, forecast_errors, prospect_of
+from dpgp.planning.forecast import Errors, Setting, forecast_errors, prospect_of
 from dpgp.inference import clipping
 from dpgp.inference.conformal import calibration_share
 from dpgp.inference.priors import default_kernel
 from dpgp.inference.warp import warp_share
-from dpgp.plausible import Functions, plausible_functions
+from dpgp.planning.prior_functions import Functions, plausible_functions
 
 Array = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ import unicodedata
 import numpy as np
 import pytest
 
-from dpgp.sources import tables
-from dpgp.sources.tables import TableError, read_table
+from dpgp.private import tables
+from dpgp.private.tables import TableError, read_table
 
 NAN = np.nan
 

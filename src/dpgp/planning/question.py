@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.design import ADDITIVE_LENGTH, Design, Shares, choose_design, choose_shares, joint_length
+from dpgp.planning.design import ADDITIVE_LENGTH, Design, Shares, choose_design, choose_shares, joint_length
 from dpgp.domain import Box
-from dpgp.forecast import Errors, Setting, forecast_errors, prospect_of
+from dpgp.planning.forecast import Errors, Setting, forecast_errors, prospect_of
 from dpgp.options import row_count_is_public
-from dpgp.plausible import Functions
+from dpgp.planning.prior_functions import Functions
 from dpgp.privacy.ledger import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
 

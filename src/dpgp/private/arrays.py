@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpgp.domain import Box
 from dpgp.numeric import numeric_matrix, numeric_vector
-from dpgp.sources.identifiers import unit_codes
+from dpgp.private.identifiers import unit_codes
 
 Array = NDArray[np.float64]
 
