@@ -16,8 +16,8 @@ from rich.table import Table
 
 import dpgp
 from dpgp import design
-from dpgp.planning.design import Layout, layouts
 from dpgp.inference.priors import default_kernel, hyper_prior
+from dpgp.planning.design import Layout, layouts
 from dpgp.planning.prior_functions import Functions
 from dpgp.privacy.noise import SeededNoiseWarning
 

@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 
 from dpgp.features.maps import kernel_features
 from dpgp.features.placement import regular_grid
-from dpgp.private.wall import BLOCK_ROWS, exact_gram, integer_columns
-from dpgp.private.arrays import Rows
+from dpgp.private.rows import Rows
+from dpgp.private.sums import BLOCK_ROWS, exact_gram, integer_columns
 
 REPEATS = 5
 CASES = {5: 1_000_000, 10: 1_000_000, 20: 200_000}  # points an axis: rows

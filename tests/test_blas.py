@@ -7,9 +7,9 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpgp import PrivateGPRegressor
+from dpgp.blas import MOST_THREADS, single_threaded_blas, thread_count, usable_cores
 from dpgp.privacy.exact_sums import sum_blocks
 from dpgp.privacy.ledger import Ledger
-from dpgp.blas import MOST_THREADS, single_threaded_blas, thread_count, usable_cores
 
 
 def blas_threads():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,22 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _WHY_PUBLIC = "bounds are public knowledge and cannot be read from the data, which would leak it"
+
+
+class Missing(StrEnum):
+    """What happens to rows that are incomplete: they stop a fit, or contribute nothing."""
+
+    ERROR = "error"
+    IGNORE = "ignore"
+
+    @classmethod
+    def parse(cls, value: str) -> Missing:
+        """Return the rule called ``value``."""
+        try:
+            return cls(value)
+        except ValueError:
+            names = tuple(rule.value for rule in cls)
+            raise ValueError(f"`missing` must be one of {names}, got {value!r}.") from None
 
 
 @dataclass(frozen=True)
@@ -46,6 +63,13 @@ class Box:
     def half_width(self) -> Array:
         """Half the length of every interval."""
         return (self.high - self.low) / 2
+
+    def column_names(self, kind: str) -> list[str]:
+        """Return the columns' names, numbered ones after their kind where they have none."""
+        if self.names is not None:
+            return [str(name) for name in self.names]
+        count = len(self.low)
+        return [kind] if count == 1 else [f"{kind} {k + 1}" for k in range(count)]
 
     def clip(self, X: Array) -> Array:
         """Move values outside the bounds to the nearest bound."""

@@ -1,17 +1,17 @@
-"""The estimator's options, checked and brought into one form: the name, the rule, the remedy."""
+"""All that a user may ask of a fit, parsed once into one record: the name, the rule, the remedy."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import Kernel
 
-from dpgp.planning.design import FAMILIES, STAGES
-from dpgp.domain import Box
+from dpgp.domain import Box, Missing
 from dpgp.features.kernels import variance_bound
 from dpgp.inference.priors import default_kernel
 from dpgp.privacy.arguments import as_count
@@ -19,15 +19,120 @@ from dpgp.privacy.neighbours import Neighbours
 
 Array = NDArray[np.float64]
 
+FAMILIES = ("grid", "linear", "additive", "joint")
+STAGES = (
+    1.0,
+    1.0,
+    2.0,
+    3.0,
+    4.0,
+    6.0,
+)  # `dpgp reproduce successor`: later stages see smaller residuals
 MAX_FEATURES = 2000
-MISSING = ("error", "ignore")
 
 
-def read_kernels(kernel: Any, columns: int) -> list[Any]:
-    """Return the kernels to choose from; by default a smooth function around a line."""
+@dataclass(frozen=True, eq=False)
+class Options:
+    """What a fit is asked for. Public, all of it, and checked.
+
+    ``families`` and ``inducing_points`` are None where the plan chooses them; points are scaled to
+    [−1, 1]^D. ``own_kernels`` is empty where the default kernel is taken. ``per_person`` says
+    whether rows are told apart by person.
+    """
+
+    epsilon: float
+    delta: float
+    box: Box
+    target_box: Box
+    own_kernels: tuple[Any, ...] = ()
+    families: tuple[str, ...] | None = None
+    inducing_points: Array | int | None = None
+    stages: tuple[float, ...] = STAGES
+    neighbours: Neighbours = Neighbours.REPLACE
+    per_person: bool = False
+    max_rows_per_unit: int = 1
+    missing: Missing = Missing.ERROR
+    warp: bool = True
+    calibrate: bool = True
+
+    @classmethod
+    def parse(
+        cls,
+        *,
+        box: Box,
+        target_box: Box,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        kernel: Any = None,
+        inducing_points: Any = None,
+        features: str | Sequence[str] | None = None,
+        stages: Any = None,
+        neighbours: str | Neighbours = "replace",
+        per_person: bool = False,
+        max_rows_per_unit: int = 1,
+        warp: bool = True,
+        calibrate: bool = True,
+        missing: str = "error",
+    ) -> Options:
+        """Read the arguments of the estimator; an error that names the argument where one is off.
+
+        The guarantee itself is checked by the ledger.
+        """
+        families = _families(features)
+        return cls(
+            epsilon=epsilon,
+            delta=delta,
+            box=box,
+            target_box=target_box,
+            own_kernels=_kernels(kernel, len(box.low)),
+            families=families,
+            inducing_points=_points(inducing_points, families, box),
+            stages=_stages(stages),
+            neighbours=Neighbours.parse(neighbours),
+            per_person=per_person,
+            max_rows_per_unit=_rows_per_unit(max_rows_per_unit, per_person),
+            missing=Missing.parse(missing),
+            warp=bool(warp),
+            calibrate=bool(calibrate),
+        )
+
+    @property
+    def columns(self) -> int:
+        """Number of inputs."""
+        return len(self.box.low)
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets."""
+        return len(self.target_box.low)
+
+    @property
+    def kernels(self) -> tuple[Any, ...]:
+        """The kernels to choose from; by default a smooth function around a line."""
+        return self.own_kernels or (default_kernel(self.columns),)
+
+    @property
+    def own_kernel(self) -> Any:
+        """The kernel that a design is planned for; None for the default."""
+        return self.own_kernels[0] if self.own_kernels else None
+
+    @property
+    def row_count_is_public(self) -> bool:
+        """Whether any two neighbours have the same number of usable rows.
+
+        They do if a row is replaced by another that can be used. A unit may have fewer rows than
+        another, and a row may be incomplete.
+        """
+        replaced = self.neighbours is Neighbours.REPLACE
+        return replaced and not self.per_person and self.missing is Missing.ERROR
+
+
+def _kernels(kernel: Any, columns: int) -> tuple[Any, ...]:
     if kernel is None:
-        return [default_kernel(columns)]
-    kernels = list(kernel) if isinstance(kernel, list | tuple) else [kernel]
+        return ()
+    kernels = tuple(kernel) if isinstance(kernel, list | tuple) else (kernel,)
+    if not kernels:
+        raise ValueError("`kernel` must hold at least one kernel; leave it out for the default.")
     for candidate in kernels:
         if not isinstance(candidate, Kernel):
             raise TypeError(
@@ -38,8 +143,7 @@ def read_kernels(kernel: Any, columns: int) -> list[Any]:
     return kernels
 
 
-def read_families(features: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return the families of features asked for; None leaves them to the plan."""
+def _families(features: str | Sequence[str] | None) -> tuple[str, ...] | None:
     if features is None:
         return None
     families = (features,) if isinstance(features, str) else tuple(features)
@@ -48,9 +152,7 @@ def read_families(features: str | Sequence[str] | None) -> tuple[str, ...] | Non
     return families
 
 
-def read_inducing_points(
-    points: Any, families: tuple[str, ...] | None, box: Box
-) -> Array | int | None:
+def _points(points: Any, families: tuple[str, ...] | None, box: Box) -> Array | int | None:
     """Return how many inducing points, or the points themselves scaled to [−1, 1]^D."""
     if points is None:
         return None
@@ -68,33 +170,6 @@ def read_inducing_points(
     return np.asarray((array - box.centre) / box.half_width)
 
 
-def read_stages(stages: Any) -> Sequence[float]:
-    """Return the weights of the stages in the budget."""
-    if stages is None:
-        return STAGES
-    if np.ndim(stages) == 0:
-        return [1.0] * as_count("stages", stages)
-    weights = [float(weight) for weight in stages]
-    if not weights or min(weights) <= 0.0 or not math.isfinite(math.fsum(weights)):
-        raise ValueError(f"`stages` must hold positive weights, got {stages!r}.")
-    return weights
-
-
-def read_missing(missing: Any) -> str:
-    """Return what is to be done with incomplete rows."""
-    if missing not in MISSING:
-        raise ValueError(f"`missing` must be 'error' or 'ignore', got {missing!r}.")
-    return str(missing)
-
-
-def row_count_is_public(neighbours: Neighbours, missing: str, per_person: bool) -> bool:
-    """Return whether neighbours have the same number of rows that count. Decided here alone.
-
-    A person who is replaced may bring fewer rows, and an incomplete row does not count.
-    """
-    return neighbours is Neighbours.REPLACE and missing == "error" and not per_person
-
-
 def _checked_count(points: int, columns: int, families: tuple[str, ...] | None) -> int:
     on_grid = "grid" in families if families is not None else columns <= 3
     features = points**columns if on_grid else points
@@ -104,3 +179,22 @@ def _checked_count(points: int, columns: int, families: tuple[str, ...] | None) 
             "ask for fewer."
         )
     return points
+
+
+def _stages(stages: Any) -> tuple[float, ...]:
+    """Return the weights of the stages in the budget."""
+    if stages is None:
+        return STAGES
+    if np.ndim(stages) == 0:
+        return (1.0,) * as_count("stages", stages)
+    weights = tuple(float(weight) for weight in stages)
+    if not weights or min(weights) <= 0.0 or not math.isfinite(math.fsum(weights)):
+        raise ValueError(f"`stages` must hold positive weights, got {stages!r}.")
+    return weights
+
+
+def _rows_per_unit(most: Any, per_person: bool) -> int:
+    count = as_count("max_rows_per_unit", most)
+    if count != 1 and not per_person:
+        raise ValueError("`max_rows_per_unit` needs `units`, one identifier a row, at `fit`.")
+    return count

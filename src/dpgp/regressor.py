@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dpgp.planning.design import choose_shares
+from dpgp.blas import thread_count
 from dpgp.domain import Box
-from dpgp.private.fit import Wall, fit_rows
-from dpgp.inference.posterior import Posterior
 from dpgp.numeric import (
     check_no_row_as_names,
     column_names,
@@ -26,21 +21,17 @@ from dpgp.numeric import (
     numeric_targets,
     numeric_vector,
 )
-from dpgp.options import (
-    read_families,
-    read_inducing_points,
-    read_kernels,
-    read_stages,
-    row_count_is_public,
-)
-from dpgp.privacy.arguments import as_count
-from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.ledger import Ledger
-from dpgp.privacy.neighbours import Neighbours
+from dpgp.options import Options
 from dpgp.privacy.noise import noise_source
-from dpgp.roots import symmetric_root
 from dpgp.private.arrays import scaled_rows
-from dpgp.blas import thread_count
+from dpgp.private.fit import fit_rows
+
+if TYPE_CHECKING:
+    from dpgp.inference.posterior import Posterior
+    from dpgp.inference.stage import StageRelease
+    from dpgp.model.density import InputDensity
+    from dpgp.model.fitted import FittedModel
+    from dpgp.privacy.certificate import Certificate
 
 Array = NDArray[np.float64]
 
@@ -91,6 +82,8 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
+    model_
+        The :class:`~dpgp.model.fitted.FittedModel`: all that follows from the releases.
     posterior_
         Posterior of each target, from released values only.
     release_
@@ -142,105 +135,76 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person."""
         X, y = self._validated(X, y)
         targets = y[None] if y.ndim == 1 else y.T
-        box = Box.from_bounds(self.bounds, X.shape[1], getattr(self, "feature_names_in_", None))
-        target_box = Box.from_bounds(self.target_bounds, len(targets), argument="target_bounds")
-        kernels = read_kernels(self.kernel, X.shape[1])
-        relation = Neighbours.parse(self.neighbours)
-        family = read_families(self.features)
-        points = read_inducing_points(self.inducing_points, family, box)
-        per_unit = as_count("max_rows_per_unit", self.max_rows_per_unit)
+        options = self._options(X.shape[1], len(targets), units is not None)
         threads = thread_count(self.n_jobs)
-        ledger = Ledger(self.epsilon, self.delta, relation)
-        rows = scaled_rows(X, targets, target_box, self.missing, units, per_unit)
-        is_public = row_count_is_public(relation, self.missing, units is not None)
-        public_rows = len(rows) if is_public else None
-        shares = choose_shares(
-            public_rows,
-            X.shape[1],
-            ledger.mu,
-            stages=read_stages(self.stages),
-            warp=self.warp,
-            calibrate=self.calibrate,
-        )
-        source = noise_source(self.random_state)
-        released = fit_rows(
-            Wall(rows, ledger, source, per_unit, threads),
-            box,
-            shares,
-            kernels,
-            public_rows=public_rows,
-            planned_kernel=None if self.kernel is None else kernels[0],
-            family=family,
-            inducing_points=points,
-        )
-        self.target_box_ = target_box
-        self.inputs_ = released.inputs
-        self.posterior_ = released.posteriors if y.ndim > 1 else released.posteriors[0]
-        self.calibration_ = released.calibrations
-        self.release_ = released.stages
-        self.input_density_ = released.density
-        self.certificate_ = Certificate.from_ledger(ledger, source, per_unit, units is not None)
+        rows = scaled_rows(X, targets, options, units)
+        self.model_ = fit_rows(rows, options, noise_source(self.random_state), threads)
+        self._targets_are_columns = y.ndim > 1
         return self
+
+    def _options(self, columns: int, targets: int, per_person: bool) -> Options:
+        names = getattr(self, "feature_names_in_", None)
+        asked = self.get_params(deep=False)
+        for name in ("bounds", "target_bounds", "random_state", "n_jobs"):
+            del asked[name]
+        return Options.parse(
+            box=Box.from_bounds(self.bounds, columns, names),
+            target_box=Box.from_bounds(self.target_bounds, targets, argument="target_bounds"),
+            per_person=per_person,
+            **asked,
+        )
+
+    @property
+    def posterior_(self) -> Posterior | tuple[Posterior, ...]:
+        """The posterior, or a tuple of one for each column of ``y``."""
+        posteriors = self._fitted().posteriors
+        return posteriors if self._targets_are_columns else posteriors[0]
+
+    @property
+    def release_(self) -> tuple[tuple[StageRelease, ...], ...]:
+        """The stages' noisy sums, for each target."""
+        return self._fitted().stages
+
+    @property
+    def input_density_(self) -> InputDensity | None:
+        """A private density of the inputs where there are at most three, else None."""
+        return self._fitted().density
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What was released and what it guarantees."""
+        return self._fitted().certificate
+
+    @property
+    def health_(self) -> tuple[str, ...]:
+        """What looks wrong, a sentence with its remedy each, from released numbers alone."""
+        return self._fitted().health
 
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False, latent: bool = False
     ) -> Any:
         """Return the predictive mean, with standard deviations or covariances if asked.
 
-        The mean is cut to the public bounds of the target. ``latent=True`` is about the function,
-        ``latent=False`` about new observations of it. The standard deviation is the model's own;
-        :meth:`predict_interval` is calibrated.
+        As :meth:`dpgp.model.fitted.FittedModel.predict`.
         """
-        if return_std and return_cov:
-            raise ValueError("`return_std` and `return_cov` cannot both be true; ask for one.")
-        U = self._unit_inputs(X)
-        parts = [self._predict_one(k, U, return_cov, latent) for k in range(self._n_targets)]
-        mean = _join([self._cut(k, mean) for k, (mean, _) in enumerate(parts)])
-        second = _join([second for _, second in parts])
-        return (mean, second) if return_std or return_cov else mean
+        return self._fitted().predict(self._inputs(X), return_std, return_cov, latent)
 
     def predict_interval(
         self, X: Any, coverage: float = 0.95, latent: bool = False
     ) -> tuple[Array, Array]:
         """Return lower and upper ends of intervals that hold new observations that often.
 
-        Calibrated on average over the training rows (docs/method.md, "Intervals"), not for each x,
-        and cut to the public bounds of the target. With ``latent=True`` they are the posterior's
-        own intervals for the function.
+        As :meth:`dpgp.model.fitted.FittedModel.predict_interval`.
         """
-        U = self._unit_inputs(X)
-        lower, upper = [], []
-        for k, calibration in enumerate(self.calibration_):
-            if latent:
-                mean, half_width = self._half_width_of_function(k, U, coverage)
-            else:
-                mean, std = self._predict_one(k, U, False, False)
-                mean, half_width = self._cut(k, mean), calibration.factor(coverage) * std
-            lower.append(self._cut(k, mean - half_width))
-            upper.append(self._cut(k, mean + half_width))
-        return _join(lower), _join(upper)
+        return self._fitted().predict_interval(self._inputs(X), coverage, latent)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
-        """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis.
-
-        They are Gaussian around the mean before it is cut, and may leave the target's bounds.
-        """
-        U, generator = self._unit_inputs(X), check_random_state(random_state)
-        draws = []
-        for k in range(self._n_targets):
-            mean, covariance = self._predict_one(k, U, True, True)
-            normal = generator.standard_normal((len(mean), n_samples))
-            draws.append(mean[:, None] + symmetric_root(covariance) @ normal)
-        return draws[0] if len(draws) == 1 else np.stack(draws, axis=1)
+        """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis."""
+        return self._fitted().sample_y(self._inputs(X), n_samples, random_state)
 
     def log_predictive_density(self, X: Any, y: Any) -> Array:
         """Return the log density of every target under its own prediction."""
-        mean, std = self.predict(X, return_std=True)
-        targets = numeric_targets(y, len(mean))
-        if targets.shape != mean.shape:
-            raise ValueError("`y` must have as many targets as the model, for every row of `X`.")
-        with np.errstate(over="ignore"):
-            return np.asarray(norm.logpdf(targets, mean, std))
+        return self._fitted().log_predictive_density(self._inputs(X), y)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R², of several targets the average; raw rows without noise: for the curator."""
@@ -254,84 +218,27 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
-        from dpgp.model_file import save
-
-        save(self, path)
+        self._fitted().save(path)
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
         """Write a page about the fitted model that any browser shows offline. docs/report.md"""
-        check_is_fitted(self)
-        from dpgp.report.html import report_html
-
-        Path(path).write_text(report_html(self, title), encoding="utf-8")
+        self._fitted().report(path, title)
 
     def plot(self, ax: Any = None, *, target: int | None = None) -> Any:
-        """Draw the mean, how well it is known, where observations fall, and where the rows are.
+        """Draw the fitted model, as :meth:`dpgp.model.fitted.FittedModel.plot`."""
+        return self._fitted().plot(ax, target=target)
 
-        One input: a curve. Two: a map, pale where little is known. More: one panel an input, the
-        others held at their private medians. Returns the axes; with three inputs or more, a list
-        of one for each input, and then ``ax`` is such a list too. ``target`` chooses among several
-        targets.
-        """
+    def _fitted(self) -> FittedModel:
         check_is_fitted(self)
-        from dpgp.report.model_plot import draw_model
+        model: FittedModel = self.model_
+        return model
 
-        return draw_model(self, ax, target)
-
-    @property
-    def health_(self) -> tuple[str, ...]:
-        """What looks wrong, a sentence with its remedy each, from released numbers alone."""
-        check_is_fitted(self)
-        from dpgp.report.health import check_health
-
-        return check_health(self)
-
-    @property
-    def _n_targets(self) -> int:
-        return len(self.calibration_)
-
-    def _posterior_of(self, target: int) -> Posterior:
-        posterior = self.posterior_
-        return posterior[target] if isinstance(posterior, tuple) else posterior
-
-    def _predict_one(
-        self, target: int, U: Array, return_cov: bool, latent: bool
-    ) -> tuple[Array, Array]:
-        """Return mean and standard deviation, or covariance, in the units of the target."""
-        posterior = self._posterior_of(target)
-        centre = self.target_box_.centre[target]
-        scale = self.target_box_.half_width[target]
-        mean, std = posterior.predict(U, latent)
-        if not return_cov:
-            return centre + scale * mean, scale * std
-        noise = 0.0 if latent else posterior.moments.noise**2
-        covariance = posterior.covariance(U) + noise * np.eye(len(U))
-        return centre + scale * mean, scale**2 * covariance
-
-    def _half_width_of_function(
-        self, target: int, U: Array, coverage: float
-    ) -> tuple[Array, Array]:
-        if not 0.0 < coverage < 1.0:
-            raise ValueError(f"`coverage` must lie strictly between 0 and 1, got {coverage}.")
-        scale = self.target_box_.half_width[target]
-        mean, half_width = self._posterior_of(target).half_width(U, coverage)
-        return self.target_box_.centre[target] + scale * mean, scale * half_width
-
-    def _cut(self, target: int, values: Array) -> Array:
-        """Return values cut to the public bounds of the target."""
-        box = self.target_box_
-        return np.asarray(np.clip(values, box.low[target], box.high[target]))
-
-    def _unit_inputs(self, X: Any) -> Array:
+    def _inputs(self, X: Any) -> Array:
+        """Return new rows as numbers, their columns compared with those of :meth:`fit`."""
         check_is_fitted(self)
         array = numeric_matrix(X)
-        if not np.isfinite(array).all():
-            raise ValueError(
-                "`X` must be finite and complete to be predicted, without NaN or inf; leave other "
-                "rows out."
-            )
         self._check_columns(X, array, reset=False)
-        return self.inputs_(array)
+        return array
 
     def _validated(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Check shapes and types; messages never repeat a value of the data."""
@@ -349,11 +256,11 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _repr_html_inner(self) -> str:
         """Return what :meth:`_repr_html_` of scikit-learn shows: parameters, once fitted a card."""
-        if not hasattr(self, "certificate_"):
+        if not hasattr(self, "model_"):
             return str(super()._repr_html_inner())
         from dpgp.report.notebook import model_html
 
-        return model_html(self)
+        return model_html(self.model_, type(self).__name__)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**options)
@@ -369,9 +276,3 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = self.missing == "ignore"
         tags.non_deterministic = self.random_state is None
         return tags
-
-
-def _join(parts: Any) -> Array:
-    """Return a single target's result as it is, several side by side along the last axis."""
-    parts = list(parts)
-    return parts[0] if len(parts) == 1 else np.stack(parts, axis=-1)

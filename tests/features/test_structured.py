@@ -22,8 +22,8 @@ from dpgp.features.structured import (
 from dpgp.paper import dp_gp_inference
 from dpgp.paper.norm_bounds import eigenvalue_bound
 from dpgp.privacy.noise import SeededNoiseWarning
-from dpgp.private.wall import integer_columns
 from dpgp.private.arrays import Rows, object_array
+from dpgp.private.wall import integer_columns
 
 ALPHABET = "AB"
 strings = st.text(ALPHABET, max_size=12)

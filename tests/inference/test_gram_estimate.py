@@ -3,7 +3,6 @@ import pytest
 from simulated_stages import features_1d, release, rows_1d, symmetric_noise
 from sklearn.gaussian_process.kernels import RBF
 
-from dpgp.planning.design import density_positions
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.features.whitened import InducingFeatures
 from dpgp.inference.gram_estimate import (
@@ -15,6 +14,7 @@ from dpgp.inference.gram_estimate import (
     pool,
 )
 from dpgp.inference.pull_back import feasible_part
+from dpgp.planning.design import density_positions
 
 POSITIONS = np.linspace(-1, 1, 61)[:, None]
 FEATURES = features_1d(10, 0.25)

@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
-from dpgp.planning.design import asked_layout, layouts
 from dpgp.features.whitened import InducingFeatures, WhitenedMap
 from dpgp.inference.evidence import Moments
 from dpgp.inference.inducing import EffectiveKernel
 from dpgp.inference.posterior import Posterior
+from dpgp.planning.design import asked_layout, layouts
 
 KERNEL = ConstantKernel(0.1) * RBF(0.5) + DotProduct(0.3) + Matern(0.4, nu=1.5)
 

@@ -5,9 +5,16 @@ import pytest
 from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from dpgp.planning.design import choose_shares, layouts
-from dpgp.planning.forecast import Prospect, Setting, _moved, expected_stages, forecast_errors, prospect_of
 from dpgp.inference.priors import default_kernel
+from dpgp.planning.design import choose_shares, layouts
+from dpgp.planning.forecast import (
+    Prospect,
+    Setting,
+    _moved,
+    expected_stages,
+    forecast_errors,
+    prospect_of,
+)
 from dpgp.planning.prior_functions import (
     Functions,
     _chance_within_bounds,

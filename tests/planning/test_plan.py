@@ -8,9 +8,9 @@ import dpgp
 from dpgp import design
 from dpgp.cli.request import Request
 from dpgp.cli.study import Missing
+from dpgp.options import row_count_is_public
 from dpgp.planning.design import choose_design, choose_shares
 from dpgp.planning.forecast import Setting
-from dpgp.options import row_count_is_public
 from dpgp.planning.plan import Plan
 from dpgp.privacy.ledger import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours

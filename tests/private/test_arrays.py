@@ -17,9 +17,9 @@ from dpgp.features.whitened import LinearFeatures
 from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.sensitivity import gram_sensitivity
-from dpgp.private.wall import exact_gram
 from dpgp.private.arrays import FARTHEST_TARGET, first_rows_of_units, scaled_rows
 from dpgp.private.identifiers import key_of, unit_codes
+from dpgp.private.wall import exact_gram
 
 LONG = 123_456_789_012_345_678
 

@@ -1,20 +1,20 @@
 import numpy as np
 import pytest
 
+from dpgp.blas import single_threaded_blas
 from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
 from dpgp.features.whitened import LinearFeatures
-from dpgp.private.fit import Wall, private_inputs
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
 from dpgp.privacy.exact_sums import UnevenArithmeticError
 from dpgp.privacy.ledger import BudgetExceededError, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
-from dpgp.regressor import PrivateGPRegressor
-from dpgp.private.wall import BLOCK_ROWS
 from dpgp.private.arrays import Rows
-from dpgp.blas import single_threaded_blas
+from dpgp.private.fit import Wall, private_inputs
+from dpgp.private.wall import BLOCK_ROWS
+from dpgp.regressor import PrivateGPRegressor
 
 
 def fitted(columns, **options):

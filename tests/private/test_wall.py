@@ -23,6 +23,7 @@ from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.privacy.sensitivity import gram_sensitivity, moments_sensitivity
+from dpgp.private.arrays import Rows
 from dpgp.private.wall import (
     Residuals,
     exact_gram,
@@ -34,7 +35,6 @@ from dpgp.private.wall import (
     release_histograms,
     release_sum,
 )
-from dpgp.private.arrays import Rows
 
 GRID = regular_grid([-1.0, -1.0], [1.0, 1.0], (3, 4)).points
 SCATTERED = low_discrepancy_points([-1.0, -1.0], [1.0, 1.0], 11)

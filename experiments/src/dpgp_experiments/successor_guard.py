@@ -15,14 +15,14 @@ from math import exp, expm1, fsum, sqrt
 
 import numpy as np
 
-from dpgp.planning.design import Shares, choose_shares
 from dpgp.domain import Box
-from dpgp.private.fit import Wall, fit_rows
 from dpgp.inference.priors import default_kernel
+from dpgp.planning.design import Shares, choose_shares
 from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.private.arrays import scaled_rows
+from dpgp.private.fit import Wall, fit_rows
 from dpgp_experiments.illustration import GRID, true_function
 from dpgp_experiments.outcome import Assignment
 from dpgp_experiments.simulated import Array, Sample, generator

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from dpgp.regressor import PrivateGPRegressor
     from dpgp.private.tables import Array, Table
+    from dpgp.regressor import PrivateGPRegressor
 
     Indices = NDArray[np.intp]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dpgp.private.fit import InputDensity
 from dpgp.inference.stage import StageRelease
+from dpgp.model.density import InputDensity
 from dpgp.model_file.values import (
     ModelFileError,
     as_fields,

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from dpgp.planning.design import FAMILIES
 from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
 from dpgp.model_file.values import (
     ModelFileError,
@@ -25,6 +24,7 @@ from dpgp.model_file.values import (
     as_whole,
     number_to_json,
 )
+from dpgp.options import FAMILIES
 from dpgp.privacy.neighbours import Neighbours
 
 SETTINGS = (

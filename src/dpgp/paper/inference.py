@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.blas import thread_count
 from dpgp.domain import Box
 from dpgp.features.kernels import takes_vectors
 from dpgp.numeric import check_no_row_as_names, column_names, numeric_matrix
@@ -23,9 +24,9 @@ from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.ledger import GaussianLedger, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, noise_source
+from dpgp.private.arrays import scaled_targets, structured_rows, vector_rows
+from dpgp.private.rows import Rows
 from dpgp.private.wall import release_gram
-from dpgp.private.arrays import Rows, scaled_targets, structured_rows, vector_rows
-from dpgp.blas import thread_count
 
 Array = NDArray[np.float64]
 

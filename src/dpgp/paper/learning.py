@@ -23,7 +23,7 @@ from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.ledger import mu_of_guarantee
 from dpgp.privacy.noise import NoiseSource, noise_source
 from dpgp.privacy.selection import LiuTalwarBudget, RenyiBudget, select
-from dpgp.private.arrays import Rows
+from dpgp.private.rows import Rows
 
 Accounting = Literal["liu-talwar", "renyi"]
 

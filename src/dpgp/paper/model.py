@@ -19,9 +19,8 @@ from dpgp.paper.posterior import SparsePosterior
 from dpgp.paper.update import CovarianceTerms, ReleasedMoments, Update, dp_update
 from dpgp.privacy.arguments import as_finite_positive
 from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.mechanism import GramNoise, moments_noise
+from dpgp.privacy.mechanism import GramNoise, GramRelease, moments_noise
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.private.wall import GramRelease
 
 Array = NDArray[np.float64]
 SensitivityFormula = Literal["clamped", "printed"]

@@ -22,8 +22,9 @@ from dpgp.privacy.ledger import GaussianLedger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, check_scale
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity
-from dpgp.private.wall import exact_gram, release_exact_gram
-from dpgp.private.arrays import Rows
+from dpgp.private.rows import Rows
+from dpgp.private.sums import exact_gram
+from dpgp.private.wall import release_exact_gram
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,55 +26,20 @@ from dpgp.features.whitened import (
     WhitenedMap,
     additive_features,
 )
-from dpgp.planning.forecast import Errors, Setting, forecast_errors, prospect_of
 from dpgp.inference import clipping
-from dpgp.inference.conformal import calibration_share
 from dpgp.inference.priors import default_kernel
-from dpgp.inference.warp import warp_share
+from dpgp.planning.forecast import Errors, Outlook, forecast_errors, prospect_of
 from dpgp.planning.prior_functions import Functions, plausible_functions
+from dpgp.planning.setting import Setting
+
+if TYPE_CHECKING:
+    from dpgp.steps.base import Step
 
 Array = NDArray[np.float64]
 
-COUNT_SHARE = 0.02
-GUARD_SHARE = 0.05
-TYPICAL_ROWS = 2000  # stands in for a number of rows that is private
-STAGES = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)
-FAMILIES = ("grid", "linear", "additive", "joint")
 QUICKER_GAIN, SLOWER_GAIN = 0.05, 0.2
 """How much less error a layout of fewer, or of more features must promise than the first."""
 EQUAL = 1e-6
-
-
-@dataclass(frozen=True)
-class Shares:
-    """How μ² is split between the releases of a fit."""
-
-    count: float
-    warp: float
-    calibration: float
-    guard: float
-    stages: tuple[float, ...]
-
-
-def choose_shares(
-    n: float | None,
-    columns: int,
-    mu: float,
-    *,
-    stages: Sequence[float] = STAGES,
-    warp: bool = True,
-    calibrate: bool = True,
-) -> Shares:
-    """Split the budget; ``n`` is None where the number of rows is private."""
-    if math.isinf(mu):
-        return Shares(1.0, 0.0, float(calibrate), 0.0, (1.0,))  # nothing has a price
-    rows = TYPICAL_ROWS if n is None else n
-    count = COUNT_SHARE if n is None else 0.0
-    warping = warp_share(rows, columns, mu) if warp else 0.0
-    calibration = calibration_share(rows, mu) if calibrate else 0.0
-    left = 1.0 - count - warping - calibration - GUARD_SHARE
-    weights = np.array(stages, dtype=np.float64) / math.fsum(stages)
-    return Shares(count, warping, calibration, GUARD_SHARE, tuple((left * weights).tolist()))
 
 
 @dataclass(frozen=True)
@@ -173,7 +138,7 @@ _DIRECTIONS = {1: 8.0, 2: 15.0, 3: 20.0}  # how many directions of the weights a
 
 def choose_design(
     setting: Setting,
-    stages: tuple[float, ...],
+    steps: Sequence[Step],
     *,
     kernel: Any = None,
     family: Sequence[str] | None = None,
@@ -188,7 +153,7 @@ def choose_design(
         return Design(given, positions, kappa)
     layout = asked_layout(columns, family, inducing_points)
     if layout is None:
-        layout = best_layout(setting, stages, kappa, kernel)
+        layout = best_layout(setting, steps, kappa, kernel)
     return Design(layout.features(columns), positions, kappa, layout.target_weight, layout)
 
 
@@ -208,19 +173,19 @@ def density_positions(columns: int) -> Array | None:
 
 
 def best_layout(
-    setting: Setting, stages: tuple[float, ...], kappa: float, kernel: Any = None
+    setting: Setting, steps: Sequence[Step], kappa: float, kernel: Any = None
 ) -> Layout:
     """Return the layout of the least forecast error; a fit without noise keeps the first."""
     if math.isinf(setting.mu):
         return layouts(setting.columns)[0]
     if kernel is None:
-        return _best_by_default(setting, stages, kappa)
-    return _best(setting, stages, kappa, plausible_functions(kernel, setting.columns))
+        return _best_by_default(setting, tuple(steps), kappa)
+    return _best(setting, steps, kappa, plausible_functions(kernel, setting.columns))
 
 
 @lru_cache(maxsize=256)
-def _best_by_default(setting: Setting, stages: tuple[float, ...], kappa: float) -> Layout:
-    return _best(setting, stages, kappa, default_functions(setting.columns))
+def _best_by_default(setting: Setting, steps: tuple[Step, ...], kappa: float) -> Layout:
+    return _best(setting, steps, kappa, default_functions(setting.columns))
 
 
 @lru_cache(maxsize=16)
@@ -229,32 +194,28 @@ def default_functions(columns: int) -> Functions:
     return plausible_functions(default_kernel(columns), columns)
 
 
-def _best(
-    setting: Setting, stages: tuple[float, ...], kappa: float, functions: Functions
-) -> Layout:
+def _best(setting: Setting, steps: Sequence[Step], kappa: float, functions: Functions) -> Layout:
     options = affordable(setting)
-    errors = compare(setting, stages, kappa, functions, options)
+    errors = compare(setting, steps, kappa, functions, options)
     return choose(options, errors, setting.columns)
 
 
 def compare(
     setting: Setting,
-    stages: Sequence[float],
+    steps: Sequence[Step],
     kappa: float,
     functions: Functions,
     options: Sequence[Layout],
 ) -> list[Errors]:
     """Forecast the errors of every layout."""
-    return [
-        forecast_errors(
-            setting,
-            prospect_of(setting, layout.features(setting.columns), functions),
-            stages,
-            kappa,
-            layout.target_weight,
+
+    def errors(layout: Layout) -> Errors:
+        prospect = prospect_of(setting, layout.features(setting.columns), functions)
+        return forecast_errors(
+            Outlook.before(setting, prospect, kappa, layout.target_weight), steps
         )
-        for layout in options
-    ]
+
+    return [errors(layout) for layout in options]
 
 
 def choose(options: Sequence[Layout], errors: Sequence[Errors], columns: int) -> Layout:

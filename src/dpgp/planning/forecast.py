@@ -15,9 +15,10 @@ with the slopes, distortions and weights of :mod:`dpgp.inference.evidence`. docs
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +31,11 @@ from dpgp.inference.evidence import stage_weights
 from dpgp.inference.gram_estimate import GramEstimate, IsotropicEstimate, density_estimate
 from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.planning.prior_functions import Functions
+from dpgp.planning.setting import Setting
 from dpgp.privacy.mechanism import gram_noise
-from dpgp.privacy.neighbours import Neighbours
+
+if TYPE_CHECKING:
+    from dpgp.steps.base import Step
 
 Array = NDArray[np.float64]
 
@@ -42,18 +46,6 @@ RIDGE_IN_NOISE = 0.1
 """The same beyond three inputs, in units of 1/nμ: large weights that no release could show."""
 
 _ATOMS = {1: 61, 2: 11, 3: 5}  # coarser than those of a fit: only their covariance is of interest
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Public numbers that a fit starts from."""
-
-    n: float
-    columns: int
-    mu: float
-    neighbours: Neighbours = Neighbours.REPLACE
-    rows_per_unit: int = 1
-    targets: int = 1
 
 
 @dataclass(frozen=True)
@@ -115,60 +107,11 @@ class Prospect:
         return self.features.evaluate(positions).T, positions
 
 
-def forecast_errors(
-    setting: Setting,
-    prospect: Prospect,
-    shares: Sequence[float],
-    kappa: float,
-    target_weight: float = 1.0,
-) -> Errors:
-    """Forecast the root mean square error of f after stages with these shares of μ²."""
-    stages = expected_stages(setting, prospect, shares, target_weight)
-    noise = prospect.functions.noise_variances
-    known = zip(prospect.C, noise + prospect.missing, strict=True)
-    left = [_remaining(C, s2, prospect.M, stages, kappa, setting.n) for C, s2 in known]
-    squares = np.einsum("tij,ij->t", np.array(left), prospect.M) + prospect.missing
-    spread = prospect.functions.spread
-    return Errors(np.sqrt(np.maximum(squares, 0.0)), np.sqrt(spread), np.sqrt(noise))
-
-
 def prospect_of(setting: Setting, features: WhitenedMap, functions: Functions) -> Prospect:
     """Return the features' prospect, with the ridge that belongs to the way B is estimated."""
     by_density = functions.columns in _ATOMS or math.isinf(setting.mu)
     ridge = RIDGE if by_density else RIDGE_IN_NOISE / (setting.n * setting.mu)
     return Prospect(features, functions, ridge)
-
-
-@dataclass(frozen=True)
-class ExpectedStage:
-    """Noise of A for residuals clipped at one, and what is known of B after the stage."""
-
-    sigma_a: float
-    gram: GramEstimate
-
-    @cached_property
-    def Gamma(self) -> Array:
-        """Γ/d with tr Ω(W) = tr(ΓW)."""
-        return self.gram.error_trace_matrix() / len(self.gram.B)
-
-
-def expected_stages(
-    setting: Setting, prospect: Prospect, shares: Sequence[float], target_weight: float
-) -> list[ExpectedStage]:
-    """Return the noise of every stage, and the error of B pooled over the stages so far."""
-    stages, precision = [], 0.0
-    for share in shares:
-        noise = gram_noise(
-            setting.mu * math.sqrt(share),
-            target_weight / math.sqrt(setting.targets),
-            setting.targets,
-            setting.neighbours,
-            setting.rows_per_unit,
-        )
-        precision += math.inf if noise.feature_std == 0.0 else noise.feature_std**-2.0
-        gram = expected_gram(setting.n, prospect, precision**-0.5)
-        stages.append(ExpectedStage(noise.cross_std, gram))
-    return stages
 
 
 def expected_gram(n: float, prospect: Prospect, sigma_b: float) -> GramEstimate:
@@ -180,30 +123,111 @@ def expected_gram(n: float, prospect: Prospect, sigma_b: float) -> GramEstimate:
     return density_estimate(n * F.T @ F / len(F), sigma_b, F, positions, n)
 
 
-def _remaining(
-    C: Array,
-    noise_variance: float,
-    M: Array,
-    stages: Sequence[ExpectedStage],
-    kappa: float,
-    n: float,
-) -> Array:
-    """Return the covariance of the weights after all stages, for one θ."""
-    V, before = C, []
-    noises, added = np.empty(len(stages)), np.empty(len(stages))
-    for k, stage in enumerate(stages):
-        tau = math.sqrt(noise_variance + max(float(np.sum(M * V)), 0.0))
-        clip = 1.0 if k == 0 else min(LARGEST_RESIDUAL, kappa * tau)
-        slope = 1.0 if k == 0 else float(clipping.slope(clip, tau))
-        noises[k] = stage.sigma_a * clip / slope
-        added[k] = 0.0 if k == 0 else clipping.distortion(clip, tau)
-        before.append(V)
-        omega = _weights(noises[: k + 1], stage.Gamma, before)
+@dataclass(frozen=True)
+class ExpectedStage:
+    """Noise of A for residuals clipped at one, what is known of B, and Γ/d, tr Ω(W) = tr(ΓW)."""
+
+    sigma_a: float
+    gram: GramEstimate
+    Gamma: Array
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What is unknown of the weights under one θ, V, and how it came to that, stage by stage.
+
+    ``before`` holds V before every stage, ``noises`` its σ_a/g, ``added`` the variance that
+    clipping adds.
+    """
+
+    C: Array
+    noise_variance: float
+    V: Array
+    before: tuple[Array, ...] = ()
+    noises: tuple[float, ...] = ()
+    added: tuple[float, ...] = ()
+
+    def after(self, stage: ExpectedStage, M: Array, kappa: float, n: float) -> Belief:
+        """Return the belief after one more stage."""
+        clip, slope, distorted = self._clipping(M, kappa)
+        before, added = (*self.before, self.V), (*self.added, distorted)
+        noises = np.array([*self.noises, stage.sigma_a * clip / slope])
+        omega = _weights(noises, stage.Gamma, before)
+        # Q = Ω(Σ_kl ω_kω_l V_max(k,l)) + Σ_k ω_k²σ_ak²/g_k² I
         Q = stage.gram.error_covariance(_moved(omega, before))
-        Q += float(np.sum((omega * noises[: k + 1]) ** 2)) * np.eye(len(C))
-        distortion = float(np.sum(omega * np.sqrt(added[: k + 1]))) ** 2
-        V = _posterior(C, n * M, noise_variance + distortion, Q)
-    return V
+        Q += float(np.sum((omega * noises) ** 2)) * np.eye(len(M))
+        distortion = float(np.sum(omega * np.sqrt(added))) ** 2
+        V = _posterior(self.C, n * M, self.noise_variance + distortion, Q)
+        return replace(self, V=V, before=before, noises=tuple(noises.tolist()), added=added)
+
+    def _clipping(self, M: Array, kappa: float) -> tuple[float, float, float]:
+        """Return clip R, slope g and added variance of the next stage; the first is not clipped."""
+        if not self.before:
+            return 1.0, 1.0, 0.0
+        # τ² = σ² + E[(f − m)²]
+        tau = math.sqrt(self.noise_variance + max(float(np.sum(M * self.V)), 0.0))
+        clip = min(LARGEST_RESIDUAL, kappa * tau)
+        return clip, float(clipping.slope(clip, tau)), clipping.distortion(clip, tau)
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What is expected to be known between the steps of a fit: one belief for every θ.
+
+    ``precision`` is that of all noisy B so far.
+    """
+
+    setting: Setting
+    prospect: Prospect
+    kappa: float
+    target_weight: float
+    beliefs: tuple[Belief, ...]
+    precision: float = 0.0
+
+    @classmethod
+    def before(
+        cls, setting: Setting, prospect: Prospect, kappa: float, target_weight: float = 1.0
+    ) -> Outlook:
+        """Return the outlook before the first step: the prior."""
+        noises = prospect.functions.noise_variances + prospect.missing
+        pairs = zip(prospect.C, noises, strict=True)
+        beliefs = tuple(Belief(C, float(s2), C) for C, s2 in pairs)
+        return cls(setting, prospect, kappa, target_weight, beliefs)
+
+    def after_stage(self, share: float) -> Outlook:
+        """Return the outlook after a Gram stage with a share of μ²."""
+        setting = self.setting
+        noise = gram_noise(
+            setting.mu * math.sqrt(share),
+            self.target_weight / math.sqrt(setting.targets),
+            setting.targets,
+            setting.neighbours,
+            setting.rows_per_unit,
+        )
+        own = math.inf if noise.feature_std == 0.0 else noise.feature_std**-2.0
+        precision = self.precision + own
+        gram = expected_gram(setting.n, self.prospect, precision**-0.5)
+        stage = ExpectedStage(noise.cross_std, gram, gram.error_trace_matrix() / len(gram.B))
+        beliefs = tuple(
+            belief.after(stage, self.prospect.M, self.kappa, setting.n) for belief in self.beliefs
+        )
+        return replace(self, beliefs=beliefs, precision=precision)
+
+    def errors(self) -> Errors:
+        """Return the root mean square error of f that is left, for every θ."""
+        prospect, functions = self.prospect, self.prospect.functions
+        left = np.array([belief.V for belief in self.beliefs])
+        squares = np.einsum("tij,ij->t", left, prospect.M) + prospect.missing
+        return Errors(
+            np.sqrt(np.maximum(squares, 0.0)),
+            np.sqrt(functions.spread),
+            np.sqrt(functions.noise_variances),
+        )
+
+
+def forecast_errors(outlook: Outlook, steps: Iterable[Step]) -> Errors:
+    """Go through the steps of a fit as they are expected to turn out."""
+    return reduce(lambda so_far, step: step.forecast(so_far), steps, outlook).errors()
 
 
 def _weights(noises: Array, Gamma: Array, before: Sequence[Array]) -> Array:

@@ -14,21 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.planning.design import Design, Layout, affordable, compare
-from dpgp.domain import Box
-from dpgp.planning.forecast import Errors
-from dpgp.options import (
-    read_families,
-    read_inducing_points,
-    read_kernels,
-    read_missing,
-    read_stages,
-)
-from dpgp.planning.prior_functions import Functions, plausible_functions
-from dpgp.privacy.arguments import as_count, as_finite_positive
-from dpgp.privacy.neighbours import Neighbours
-from dpgp.planning.question import Answer, Forecast, PlannedDesign, Question, planned_design
 from dpgp.blas import single_threaded_blas
+from dpgp.domain import Box
+from dpgp.options import Options
+from dpgp.planning.design import Design, Layout, affordable, compare
+from dpgp.planning.forecast import Errors
+from dpgp.planning.prior_functions import Functions, plausible_functions
+from dpgp.planning.question import Answer, Forecast, PlannedDesign, Question, planned_design
+from dpgp.privacy.arguments import as_count, as_finite_positive
+from dpgp.steps import KINDS, GramStage
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -121,7 +115,6 @@ class Plan:
         return plan_html(self)
 
 
-@single_threaded_blas()
 def plan(
     *,
     n: int,
@@ -148,33 +141,37 @@ def plan(
     ``units`` whether :meth:`~dpgp.PrivateGPRegressor.fit` will be told whose a row is. Several rows
     of a person are taken to tell as much as rows of several people.
     """
-    box = _input_box(bounds)
-    target_box = Box.from_bounds(target_bounds, 1, argument="target_bounds")
-    columns, family = len(box.low), read_families(features)
-    chosen = None if kernel is None else read_kernels(kernel, columns)[0]
-    question = Question(
-        box=box,
-        target_box=target_box,
-        functions=_functions(chosen, columns, noise_std, float(target_box.half_width[0])),
-        kernel=chosen,
+    options = Options.parse(
+        box=_input_box(bounds),
+        target_box=Box.from_bounds(target_bounds, 1, argument="target_bounds"),
+        epsilon=epsilon,
         delta=delta,
-        neighbours=Neighbours.parse(neighbours),
-        stages=read_stages(stages),
-        family=family,
-        points=read_inducing_points(inducing_points, family, box),
+        kernel=kernel,
+        inducing_points=inducing_points,
+        features=features,
+        stages=stages,
+        neighbours=neighbours,
         warp=warp,
         calibrate=calibrate,
         missing=read_missing(missing),
         units=bool(units),
         rows_per_unit=as_count("max_rows_per_unit", max_rows_per_unit),
     )
+    return plan_of(options, n, noise_std)
+
+
+@single_threaded_blas()
+def plan_of(options: Options, n: int, noise_std: float | None = None) -> Plan:
+    """Plan a fit of ``n`` rows with these options."""
+    question = Question(options, _functions(options, noise_std))
     rows = as_count("n", n)
-    answer = question.answer(rows, epsilon)
+    answer = question.answer(rows, options.epsilon)
     _check_rows(rows, answer.design)
-    _check_use(rows, epsilon, answer.errors)
+    _check_use(rows, options.epsilon, answer.errors)
     forecast = Forecast.of(answer.errors, question.half_width)
-    design = planned_design(answer, box)
-    return Plan(rows, epsilon, delta, design, forecast, _why(question, answer), question)
+    design = planned_design(answer, options.box)
+    why = _why(question, answer)
+    return Plan(rows, options.epsilon, options.delta, design, forecast, why, question)
 
 
 def _input_box(bounds: Any) -> Box:
@@ -185,10 +182,10 @@ def _input_box(bounds: Any) -> Box:
     return Box.from_bounds(bounds, 1 if single else len(bounds))
 
 
-def _functions(kernel: Any, columns: int, noise_std: float | None, half_width: float) -> Functions:
-    kernel = read_kernels(kernel, columns)[0]
+def _functions(options: Options, noise_std: float | None) -> Functions:
+    half_width = float(options.target_box.half_width[0])
     scaled = None if noise_std is None else as_finite_positive("noise_std", noise_std) / half_width
-    return plausible_functions(kernel, columns, scaled)
+    return plausible_functions(options.kernels[0], options.columns, scaled)
 
 
 def _check_rows(n: int, design: Design) -> None:
@@ -227,30 +224,25 @@ def _curve(
 
 
 def _why(question: Question, answer: Answer) -> tuple[str, ...]:
-    """Give one line for each choice."""
+    """Give one line for each choice: the features, then every kind of step."""
     lines = [
         _why_features(question, answer),
-        _why_stages(question, answer),
         f"target weight s = {answer.design.target_weight:g}: below 1 it takes noise from the "
         "Gram matrix of the features and gives it to the sums with the target",
         f"clipping at {answer.design.kappa:.2f} residual sds: the least of sampling error, privacy "
         "noise and the bias of skewed noise",
-        _why_count(answer.shares.count),
-        _why_warp(answer.shares.warp),
-        f"guard of the mean against skewed noise: {answer.shares.guard:.0%} of the budget",
-        _why_calibration(answer.shares.calibration),
+        *(kind.why([step for step in answer.steps if type(step) is kind]) for kind in KINDS),
+        *_why_several_stages(question, answer),
     ]
     return tuple(lines)
 
 
 def _why_features(question: Question, answer: Answer) -> str:
-    layout, setting = answer.design.layout, answer.setting
-    if layout is None or question.family is not None or question.points is not None:
+    layout, setting, asked = answer.design.layout, answer.setting, question.options
+    if layout is None or asked.families is not None or asked.inducing_points is not None:
         return "features: as asked for"
     options = affordable(setting)
-    errors = compare(
-        setting, answer.shares.stages, answer.design.kappa, question.functions, options
-    )
+    errors = compare(setting, answer.steps, answer.design.kappa, question.functions, options)
     others = [
         f"{_name(option)} {question.half_width * float(np.median(error.rmse)):.3g}"
         for option, error in zip(options, errors, strict=True)
@@ -264,30 +256,13 @@ def _name(layout: Layout) -> str:
     return " + ".join(layout.families) + f" (s = {layout.target_weight:g})"
 
 
-def _why_stages(question: Question, answer: Answer) -> str:
-    stages = answer.shares.stages
-    if len(stages) == 1:
-        return "stages: one"
-    errors = question.errors(answer.setting, (math.fsum(stages),), answer.design)
-    single = question.half_width * float(np.median(errors.rmse))
-    reached = question.half_width * float(np.median(answer.errors.rmse))
-    split = " : ".join(f"{share / stages[0]:g}" for share in stages)
-    return f"{len(stages)} stages, {split}: forecast {reached:.3g}, with a single one {single:.3g}"
-
-
-def _why_count(share: float) -> str:
-    if share == 0.0:
-        return "the number of rows is public, and costs nothing"
-    return f"the number of rows is private: {share:.0%} of the budget for counting them with noise"
-
-
-def _why_warp(share: float) -> str:
-    if share == 0.0:
-        return "no warping: the histograms of the inputs would be mostly noise, or were declined"
-    return f"warping of the inputs by private histograms: {share:.1%} of the budget"
-
-
-def _why_calibration(share: float) -> str:
-    if share == 0.0:
-        return "no calibration of intervals: declined"
-    return f"calibration of intervals: {share:.1%} of the budget, a bin known to 1 % of the rows"
+def _why_several_stages(question: Question, answer: Answer) -> list[str]:
+    """Compare with a single release of all the stages' budget."""
+    if len(answer.stages) == 1:
+        return []
+    single = [GramStage(answer.share_of(GramStage), 1, 1)]
+    errors = question.errors(answer.setting, single, answer.design)
+    alone, reached = (
+        question.half_width * float(np.median(e.rmse)) for e in (errors, answer.errors)
+    )
+    return [f"stages are worth their split: forecast {reached:.3g}, with a single one {alone:.3g}"]

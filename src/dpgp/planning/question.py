@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.planning.design import ADDITIVE_LENGTH, Design, Shares, choose_design, choose_shares, joint_length
 from dpgp.domain import Box
-from dpgp.planning.forecast import Errors, Setting, forecast_errors, prospect_of
-from dpgp.options import row_count_is_public
+from dpgp.options import Options
+from dpgp.planning.design import ADDITIVE_LENGTH, Design, choose_design, joint_length
+from dpgp.planning.forecast import Errors, Outlook, forecast_errors, prospect_of
 from dpgp.planning.prior_functions import Functions
+from dpgp.planning.setting import Setting
 from dpgp.privacy.ledger import mu_of_guarantee
-from dpgp.privacy.neighbours import Neighbours
+from dpgp.steps import (
+    Calibrate,
+    Count,
+    GramStage,
+    Guard,
+    InputHistograms,
+    Purse,
+    Step,
+    planned_steps,
+)
 
 Array = NDArray[np.float64]
 
@@ -69,78 +79,60 @@ class PlannedDesign:
 
 @dataclass(frozen=True)
 class Question:
-    """What a plan starts from."""
+    """What a plan starts from: the options of a fit, and the functions it is to expect."""
 
-    box: Box
-    target_box: Box
+    options: Options
     functions: Functions
-    kernel: Any
-    delta: float
-    neighbours: Neighbours
-    stages: Sequence[float]
-    family: tuple[str, ...] | None
-    points: Array | int | None
-    warp: bool
-    calibrate: bool
-    missing: str = "error"
-    units: bool = False
-    rows_per_unit: int = 1
-
-    @property
-    def row_count_is_public(self) -> bool:
-        """Whether neighbours have the same number of rows that count."""
-        return row_count_is_public(self.neighbours, self.missing, self.units)
-
-    @property
-    def columns(self) -> int:
-        """Number of inputs."""
-        return len(self.box.low)
 
     @property
     def half_width(self) -> float:
         """Half the range of the target."""
-        return float(self.target_box.half_width[0])
+        return float(self.options.target_box.half_width[0])
 
     def answer(self, n: float, epsilon: float) -> Answer:
-        """Choose a design as a fit would, and forecast its errors."""
-        mu = mu_of_guarantee(epsilon, self.delta)
-        setting = Setting(n, self.columns, mu, self.neighbours, self.rows_per_unit)
-        shares = choose_shares(
-            n if self.row_count_is_public else None,
-            self.columns,
-            mu,
-            stages=self.stages,
-            warp=self.warp,
-            calibrate=self.calibrate,
-        )
+        """Choose steps and a design as a fit would, and forecast its errors."""
+        options = self.options
+        mu = mu_of_guarantee(epsilon, options.delta)
+        setting = Setting.of(options, n, mu)
+        steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))
         design = choose_design(
             setting,
-            shares.stages,
-            kernel=self.kernel,
-            family=self.family,
-            inducing_points=self.points,
+            steps,
+            kernel=options.own_kernel,
+            family=options.families,
+            inducing_points=options.inducing_points,
         )
-        return Answer(setting, shares, design, self.errors(setting, shares.stages, design))
+        return Answer(setting, steps, design, self.errors(setting, steps, design))
 
-    def errors(self, setting: Setting, stages: Sequence[float], design: Design) -> Errors:
+    def errors(self, setting: Setting, steps: Sequence[Step], design: Design) -> Errors:
         """Forecast the errors of a design."""
         prospect = prospect_of(setting, design.features, self.functions)
-        return forecast_errors(setting, prospect, stages, design.kappa, design.target_weight)
+        outlook = Outlook.before(setting, prospect, design.kappa, design.target_weight)
+        return forecast_errors(outlook, steps)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A design and its errors."""
+    """The steps of a fit, its design and its errors."""
 
     setting: Setting
-    shares: Shares
+    steps: tuple[Step, ...]
     design: Design
     errors: Errors
+
+    @property
+    def stages(self) -> tuple[GramStage, ...]:
+        """The Gram stages among the steps."""
+        return tuple(step for step in self.steps if isinstance(step, GramStage))
+
+    def share_of(self, kind: type[Step]) -> float:
+        """Return the part of μ² that steps of a kind take."""
+        return math.fsum(step.share for step in self.steps if isinstance(step, kind))
 
 
 def planned_design(answer: Answer, box: Box) -> PlannedDesign:
     """Describe a design in public numbers; inducing points in the units of the inputs."""
-    features, layout, shares = answer.design.features, answer.design.layout, answer.shares
+    features, layout = answer.design.features, answer.design.layout
     names = ("given",) if layout is None else layout.families
     lengths = {
         "grid": None if layout is None else layout.length,
@@ -156,9 +148,9 @@ def planned_design(answer: Answer, box: Box) -> PlannedDesign:
         length_scales=tuple(lengths.get(name) for name in names),
         target_weight=answer.design.target_weight,
         kappa=answer.design.kappa,
-        stages=shares.stages,
-        count_share=shares.count,
-        warp_share=shares.warp,
-        guard_share=shares.guard,
-        calibration_share=shares.calibration,
+        stages=tuple(stage.share for stage in answer.stages),
+        count_share=answer.share_of(Count),
+        warp_share=answer.share_of(InputHistograms),
+        guard_share=answer.share_of(Guard),
+        calibration_share=answer.share_of(Calibrate),
     )

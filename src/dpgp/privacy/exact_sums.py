@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.privacy.fixed_point import FRACTION_BITS
 from dpgp.blas import single_threaded_blas, thread_count
+from dpgp.privacy.fixed_point import FRACTION_BITS
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.object_]

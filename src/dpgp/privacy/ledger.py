@@ -70,8 +70,8 @@ class GaussianLedger:
         self._eta_left = ETA_ALLOWANCE
 
     def share(self, fraction: float) -> float:
-        """Return the μ of a share of the budget, rounded down: μ² is what adds up."""
-        return self.mu * math.sqrt(fraction) * (1.0 - 1e-14)
+        """Return the μ of a share of the budget."""
+        return share_of_mu(self.mu, fraction)
 
     def reserve(self, release: GaussianRelease) -> None:
         """Book a release, or raise BudgetExceededError and book nothing."""
@@ -109,6 +109,11 @@ class Ledger(GaussianLedger):
         eta = sum(release.eta for release in self.releases)
         _, delta = continuous_target(self.epsilon, self.delta, eta)
         return discrete_guarantee(epsilon_of_mu(self.spent_mu, delta), delta, eta)[0]
+
+
+def share_of_mu(mu: float, fraction: float) -> float:
+    """Return the μ of a share of a budget, rounded down: μ² is what adds up."""
+    return mu * math.sqrt(fraction) * (1.0 - 1e-14)
 
 
 def mu_of_guarantee(epsilon: float, delta: float) -> float:

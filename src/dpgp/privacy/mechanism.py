@@ -50,6 +50,31 @@ class GramNoise:
         return stds
 
 
+@dataclass(frozen=True)
+class GramRelease:
+    r"""A noisy :math:`\sum_i \psi_i\psi_i^\top`, :math:`\psi = (\phi(x), t)`, in blocks.
+
+    Noise has standard deviation ``feature_std`` on the diagonal of ``feature_gram`` and that over
+    √2 off it, ``cross_std`` on ``cross``, and ``target_std`` on the diagonal of ``target_gram``,
+    which is withheld (None) where the mechanism does not include it.
+    """
+
+    feature_gram: Array  # Σ φφᵀ  (d, d)
+    cross: Array  # Σ φ tᵀ  (d, K)
+    target_gram: Array | None  # Σ t tᵀ  (K, K)
+    feature_std: float
+    cross_std: float
+    target_std: float | None
+
+
+@dataclass(frozen=True)
+class HistogramRelease:
+    """Noisy counts, one histogram a row, and the standard deviation of their noise."""
+
+    counts: Array
+    noise_std: float
+
+
 def _symmetric_noise(size: int, std: float) -> Array:
     stds = np.full((size, size), _over_root_two(std))
     np.fill_diagonal(stds, std)

@@ -5,49 +5,21 @@ Messages speak of arguments, shapes and types, never of values, and not of which
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.domain import Box
 from dpgp.numeric import numeric_matrix, numeric_vector
+from dpgp.options import Options
 from dpgp.private.identifiers import unit_codes
+from dpgp.private.rows import Rows
 
 Array = NDArray[np.float64]
 
 FARTHEST_TARGET = 2.0**64
 MISSING_RULES = ("error", "ignore")
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows that are ready to be summed: inputs, targets scaled to [−1, 1], and which are usable.
-
-    Raw values: lives on the private side only, and never shows them in its repr.
-    """
-
-    inputs: Any
-    targets: Array  # (targets, rows)
-    usable: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.usable)
-
-    def __repr__(self) -> str:
-        return "Rows(...)"
-
-    def with_targets(self, targets: Array) -> Rows:
-        """Return the same rows with other targets."""
-        return Rows(self.inputs, targets, self.usable)
-
-    def blocks(self, size: int) -> Iterator[Rows]:
-        """Cut the rows into blocks of ``size``, the last one shorter."""
-        for start in range(0, len(self), size):
-            part = slice(start, start + size)
-            yield Rows(self.inputs[part], self.targets[:, part], self.usable[part])
 
 
 def vector_rows(X: Any, y: Any, columns: int, missing: str) -> Rows:
@@ -74,19 +46,15 @@ def _rows(inputs: Any, y: Any, missing: str, finite_where_present: Array) -> Row
     return Rows(inputs, targets[None], usable_rows(missing, targets, finite_where_present))
 
 
-def scaled_rows(
-    X: Array, targets: Array, target_box: Box, missing: str, units: Any, per_unit: int
-) -> Rows:
+def scaled_rows(X: Array, targets: Array, options: Options, units: Any) -> Rows:
     """Return rows whose targets are scaled to [−1, 1] and not yet clipped, some of each unit.
 
     A stage clips residuals, so that a target beyond its bounds pulls no harder than others.
     """
-    usable = usable_rows(missing, X, targets.T)
+    usable, box = usable_rows(options.missing, X, targets.T), options.target_box
     if units is not None:
-        usable &= first_rows_of_units(units, len(X), per_unit)
-    elif per_unit != 1:
-        raise ValueError("`max_rows_per_unit` needs `units`, one identifier a row, at `fit`.")
-    scaled = scaled_targets(targets, target_box.centre[:, None], target_box.half_width[:, None])
+        usable &= first_rows_of_units(units, len(X), options.max_rows_per_unit)
+    scaled = scaled_targets(targets, box.centre[:, None], box.half_width[:, None])
     return Rows(X, np.where(usable, scaled, 0.0), usable)
 
 

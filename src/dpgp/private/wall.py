@@ -1,67 +1,96 @@
-"""The wall: the one place in which rows, features and noise meet.
+"""The wall: the one place in which sums over rows meet noise.
 
-On one side raw rows, on the other a release that carries noise and may be published. What is called
-here: rows become feature columns, the columns integers, the integers an exact sum, and the sum
-leaves through :func:`dpgp.privacy.mechanism.publish`, which books it before any noise is drawn.
+On one side raw rows, on the other releases that may be published. A query is evaluated exactly in
+integers (:mod:`dpgp.private.sums`), and what leaves goes through
+:func:`dpgp.privacy.mechanism.publish`, which books it before any noise is drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.maps import FeatureMap
+from dpgp.options import Options
 from dpgp.privacy.calibration import gaussian_sigma
-from dpgp.privacy.exact_sums import Integers, sum_blocks
-from dpgp.privacy.fixed_point import UNIT, round_columns, round_targets, shrinkage
-from dpgp.privacy.ledger import GaussianLedger
-from dpgp.privacy.mechanism import GramNoise, publish, publish_gram
+from dpgp.privacy.exact_sums import Integers
+from dpgp.privacy.fixed_point import UNIT, round_targets, shrinkage
+from dpgp.privacy.ledger import GaussianLedger, Ledger
+from dpgp.privacy.mechanism import (
+    GramNoise,
+    GramRelease,
+    HistogramRelease,
+    publish,
+    publish_gram,
+)
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity, histogram_sensitivity
-from dpgp.private.arrays import Rows
-from dpgp.blas import single_threaded_blas
+from dpgp.private.rows import Rows
+from dpgp.private.sums import exact_gram, exact_histograms
+from dpgp.steps.queries import CountQuery, GramQuery, HistogramQuery, Query, noise_of_gram
 
 Array = NDArray[np.float64]
-
-BLOCK_ROWS = 4096
-
-
-@dataclass(frozen=True)
-class GramRelease:
-    r"""A noisy :math:`\sum_i \psi_i\psi_i^\top`, :math:`\psi = (\phi(x), t)`, in blocks.
-
-    Noise has standard deviation ``feature_std`` on the diagonal of ``feature_gram`` and that over
-    √2 off it, ``cross_std`` on ``cross``, and ``target_std`` on the diagonal of ``target_gram``,
-    which is withheld (None) where the mechanism does not include it.
-    """
-
-    feature_gram: Array  # Σ φφᵀ  (d, d)
-    cross: Array  # Σ φ tᵀ  (d, K)
-    target_gram: Array | None  # Σ t tᵀ  (K, K)
-    feature_std: float
-    cross_std: float
-    target_std: float | None
+Release = float | HistogramRelease | GramRelease
 
 
 @dataclass(frozen=True)
-class Residuals:
-    r"""What a public function leaves of the targets, :math:`(t - \phi(x)^\top w)/R`."""
+class Wall:
+    """What every release of one fit shares: the rows, the books, the noise."""
 
-    features: FeatureMap
-    weights: Array  # (K, d)
-    clips: Array  # (K,)
+    rows: Rows
+    options: Options
+    ledger: Ledger
+    source: NoiseSource
+    threads: int = 1
 
-    def of(self, block: Rows, features: FeatureMap, phi: Array) -> Array:
-        """Return the residuals of a block, given the features ``phi`` that ``features`` made."""
-        own = phi if features is self.features else self.features.evaluate(block.inputs)
-        # summed in the same order for every row, which a matrix product need not do
-        mean = np.einsum("kd,dn->kn", self.weights, own)
-        return np.asarray((block.targets - mean) / self.clips[:, None])
+    def __repr__(self) -> str:
+        return "Wall(...)"
+
+    def release(self, query: Query, share: float, label: str) -> Release:
+        """Answer a query with noise worth a share of the budget."""
+        mu = self.ledger.share(share)
+        match query:
+            case CountQuery():
+                return self._count(mu, label)
+            case HistogramQuery():
+                return self._histograms(query, mu, label)
+            case GramQuery():
+                return self._gram(query, mu, label)
+
+    def _count(self, mu: float, label: str) -> float:
+        """Release the number of usable rows; a unit changes it by at most its rows."""
+        totals = np.array([int(self.rows.usable.sum())], dtype=object)
+        sensitivity = float(self.options.max_rows_per_unit)
+        return float(self._noisy_counts(totals, sensitivity, mu, label)[0])
+
+    def _histograms(self, query: HistogramQuery, mu: float, label: str) -> HistogramRelease:
+        """Release histograms, of which a row is in one bin each."""
+        counts = exact_histograms(self.rows, query)
+        sensitivity = histogram_sensitivity(
+            query.histograms, self.options.neighbours, self.options.max_rows_per_unit
+        )
+        noisy = self._noisy_counts(counts.ravel().astype(object), sensitivity, mu, label)
+        return HistogramRelease(noisy.reshape(counts.shape), gaussian_sigma(sensitivity, mu))
+
+    def _noisy_counts(self, counts: Integers, sensitivity: float, mu: float, label: str) -> Array:
+        sigma = gaussian_sigma(sensitivity, mu)
+        totals, stds = counts * int(UNIT) ** 2, np.full(len(counts), sigma)
+        return publish(totals, stds, sensitivity, sigma, label, self.ledger, self.source)
+
+    def _gram(self, query: GramQuery, mu: float, label: str) -> GramRelease:
+        """Release the Gram matrix of features and clipped residuals."""
+        features = query.features
+        totals = exact_gram(self.rows, features, query.residuals, n_jobs=self.threads)
+        return release_exact_gram(
+            totals,
+            features.dimension,
+            noise_of_gram(self.options, query.target_weight, mu),
+            label=label,
+            ledger=self.ledger,
+            source=self.source,
+        )
 
 
 def release_gram(
@@ -72,12 +101,10 @@ def release_gram(
     label: str,
     ledger: GaussianLedger,
     source: NoiseSource,
-    residuals: Residuals | None = None,
     n_jobs: int | None = None,
-    block_rows: int = BLOCK_ROWS,
 ) -> GramRelease:
-    """Release the Gram matrix of features and targets, or of residuals, with the given noise."""
-    totals = exact_gram(rows, features, residuals, n_jobs=n_jobs, block_rows=block_rows)
+    """Release the Gram matrix of features and targets with the given noise."""
+    totals = exact_gram(rows, features, n_jobs=n_jobs)
     return release_exact_gram(
         totals, features.dimension, noise, label=label, ledger=ledger, source=source
     )
@@ -109,133 +136,6 @@ def release_sum(
     sigma = gaussian_sigma(sensitivity, mu)
     totals, stds = np.array([total], dtype=object), np.array([sigma])
     return float(publish(totals, stds, sensitivity, sigma, label, ledger, source)[0])
-
-
-def exact_gram(
-    rows: Rows,
-    features: FeatureMap,
-    residuals: Residuals | None = None,
-    *,
-    n_jobs: int | None = None,
-    block_rows: int = BLOCK_ROWS,
-) -> Integers:
-    """Return Σψψᵀ in integer units. Private: leaves this module only through a mechanism."""
-    size = features.rows_per_call or block_rows
-    return sum_blocks(
-        rows.blocks(size),
-        lambda block, out: integer_columns(
-            _padded(block, features.filler, size), features, residuals, out
-        ),
-        public_block(features.filler, rows, size),
-        features.dimension + len(rows.targets),
-        size,
-        n_jobs,
-    )
-
-
-def integer_columns(
-    block: Rows,
-    features: FeatureMap,
-    residuals: Residuals | None = None,
-    out: Array | None = None,
-) -> Array:
-    """Return the integers ψ of every row of a block; zero for rows that cannot be used."""
-    d = features.dimension
-    psi = np.empty((d + len(block.targets), len(block))) if out is None else out
-    phi = features.evaluate(block.inputs, psi[:d])
-    psi[d:] = block.targets if residuals is None else residuals.of(block, features, phi)
-    psi[:, ~block.usable] = 0.0
-    round_columns(psi[:d])
-    round_targets(psi[d:])
-    return psi
-
-
-def release_histograms(
-    rows: Rows,
-    bins_of: Callable[[Rows], NDArray[np.int64]],
-    n_bins: int,
-    mu: float,
-    *,
-    filler: Any,
-    label: str,
-    ledger: GaussianLedger,
-    source: NoiseSource,
-    rows_per_unit: int = 1,
-    block_rows: int = BLOCK_ROWS,
-) -> tuple[Array, float]:
-    """Release histograms of the rows, one a row of ``bins_of``, and the noise of a count.
-
-    ``bins_of`` maps a block to bin numbers, (histograms, rows); rows that cannot be used fall into
-    no bin.
-    """
-    counts = exact_histograms(rows, bins_of, n_bins, filler, block_rows)
-    sensitivity = histogram_sensitivity(len(counts), ledger.neighbours, rows_per_unit)
-    sigma = gaussian_sigma(sensitivity, mu)
-    totals = counts.ravel().astype(object) * int(UNIT) ** 2
-    stds = np.full(len(totals), sigma)
-    noisy = publish(totals, stds, sensitivity, sigma, label, ledger, source)
-    return noisy.reshape(counts.shape), sigma
-
-
-def exact_histograms(
-    rows: Rows,
-    bins_of: Callable[[Rows], NDArray[np.int64]],
-    n_bins: int,
-    filler: Any,
-    block_rows: int = BLOCK_ROWS,
-) -> NDArray[np.int64]:
-    """Return how many rows fall into each bin. Private, as exact_gram."""
-    with single_threaded_blas():
-        blocks = (_padded(block, filler, block_rows) for block in rows.blocks(block_rows))
-        return reduce(np.add, (_block_counts(block, bins_of, n_bins) for block in blocks))
-
-
-def _block_counts(
-    block: Rows, bins_of: Callable[[Rows], NDArray[np.int64]], n_bins: int
-) -> NDArray[np.int64]:
-    bins = bins_of(block)[:, block.usable]
-    return np.stack([np.bincount(row, minlength=n_bins) for row in bins])
-
-
-def release_count(
-    rows: Rows,
-    mu: float,
-    *,
-    ledger: GaussianLedger,
-    source: NoiseSource,
-    rows_per_unit: int = 1,
-) -> float:
-    """Release the number of rows that can be used; a unit changes it by at most its rows."""
-    sensitivity = float(rows_per_unit)
-    sigma = gaussian_sigma(sensitivity, mu)
-    totals = np.array([int(rows.usable.sum()) * int(UNIT) ** 2], dtype=object)
-    stds, label = np.array([sigma]), "number of rows"
-    return float(publish(totals, stds, sensitivity, sigma, label, ledger, source)[0])
-
-
-def public_block(filler: Any, rows: Rows, size: int = BLOCK_ROWS) -> Rows:
-    """Return a block of one public row, to check that its place in a block does not matter."""
-    like = Rows(rows.inputs[:0], rows.targets[:, :0], rows.usable[:0])
-    block = _padded(like, filler, size)
-    return Rows(block.inputs, block.targets, np.ones(size, dtype=bool))
-
-
-def _padded(block: Rows, filler: Any, size: int) -> Rows:
-    """Fill a block to its full size, and put a public row in place of those that are not usable.
-
-    So every row takes the same path through the arithmetic, wherever it stands.
-    """
-    inputs = np.empty((size, *block.inputs.shape[1:]), dtype=block.inputs.dtype)
-    if inputs.ndim > 1:
-        inputs[:] = filler
-    else:
-        inputs.fill(filler)  # objects, which need not be scalars to NumPy
-    inputs[: len(block)][block.usable] = block.inputs[block.usable]
-    targets = np.zeros((len(block.targets), size))
-    targets[:, : len(block)] = block.targets
-    usable = np.zeros(size, dtype=bool)
-    usable[: len(block)] = block.usable
-    return Rows(inputs, targets, usable)
 
 
 def _in_real_units(gram: Array, noise: GramNoise, d: int) -> GramRelease:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.planning.design import default_functions, planned_kappa
 from dpgp.features.placement import low_discrepancy_points
+from dpgp.planning.design import default_functions, planned_kappa
 from dpgp.planning.forecast import Setting, forecast_errors, prospect_of
 from dpgp.privacy.ledger import GaussianRelease
 from dpgp.report.released import column_names, posterior_of

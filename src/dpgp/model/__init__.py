@@ -1,0 +1,1 @@
+"""Fitted models: released values and public choices, what they predict, and how they are kept."""

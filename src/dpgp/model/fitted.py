@@ -1,0 +1,206 @@
+"""The fitted model: released values and public choices, and everything that follows from them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from sklearn.utils import check_random_state
+
+from dpgp.features.inputs import UnitInputs
+from dpgp.inference.conformal import Calibration
+from dpgp.inference.posterior import Posterior
+from dpgp.inference.stage import StageRelease
+from dpgp.model.density import InputDensity
+from dpgp.model.new_inputs import as_inputs
+from dpgp.numeric import numeric_targets
+from dpgp.options import Options
+from dpgp.privacy.certificate import Certificate
+from dpgp.roots import symmetric_root
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """A Gaussian process fitted under differential privacy. No row of the data is in it.
+
+    ``posteriors``, ``calibrations`` and ``stages`` have one entry a target. ``density`` is a
+    private density of the inputs where there are at most three. ``findings`` are plain values that
+    other steps released, by their names in the certificate.
+    """
+
+    options: Options
+    inputs: UnitInputs
+    posteriors: tuple[Posterior, ...]
+    calibrations: tuple[Calibration, ...]
+    stages: tuple[tuple[StageRelease, ...], ...]
+    density: InputDensity | None
+    certificate: Certificate
+    findings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets."""
+        return len(self.posteriors)
+
+    @property
+    def input_names(self) -> list[str]:
+        """Names of the inputs, numbered ones where they have none."""
+        return self.options.box.column_names("input")
+
+    @property
+    def target_names(self) -> list[str]:
+        """Names of the targets, numbered ones where they have none."""
+        return self.options.target_box.column_names("target")
+
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False, latent: bool = False
+    ) -> Any:
+        """Return the predictive mean, with standard deviations or covariances if asked.
+
+        The mean is cut to the public bounds of the target. ``latent=True`` is about the function,
+        ``latent=False`` about new observations of it. The standard deviation is the model's own;
+        :meth:`predict_interval` is calibrated.
+        """
+        if return_std and return_cov:
+            raise ValueError("`return_std` and `return_cov` cannot both be true; ask for one.")
+        U = self.unit_inputs(X)
+        one = self._mean_and_covariance if return_cov else self.mean_and_std
+        parts = [one(k, U, latent) for k in range(self.n_targets)]
+        mean = side_by_side([self.within_bounds(k, mean) for k, (mean, _) in enumerate(parts)])
+        second = side_by_side([second for _, second in parts])
+        return (mean, second) if return_std or return_cov else mean
+
+    def predict_interval(
+        self, X: Any, coverage: float = 0.95, latent: bool = False
+    ) -> tuple[Array, Array]:
+        """Return lower and upper ends of intervals that hold new observations that often.
+
+        Calibrated on average over the training rows (docs/method.md, "Intervals"), not for each x,
+        and cut to the public bounds of the target. With ``latent=True`` they are the posterior's
+        own intervals for the function.
+        """
+        U = self.unit_inputs(X)
+        one = self.function_interval if latent else self.observation_interval
+        lower, upper = zip(*(one(k, U, coverage) for k in range(self.n_targets)), strict=True)
+        return side_by_side(lower), side_by_side(upper)
+
+    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
+        """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis.
+
+        They are Gaussian around the mean before it is cut, and may leave the target's bounds.
+        """
+        U, generator = self.unit_inputs(X), check_random_state(random_state)
+        draws = []
+        for k in range(self.n_targets):
+            mean, covariance = self._mean_and_covariance(k, U, True)
+            normal = generator.standard_normal((len(mean), n_samples))
+            draws.append(mean[:, None] + symmetric_root(covariance) @ normal)
+        return draws[0] if len(draws) == 1 else np.stack(draws, axis=1)
+
+    def log_predictive_density(self, X: Any, y: Any) -> Array:
+        """Return the log density of every target under its own prediction."""
+        mean, std = self.predict(X, return_std=True)
+        targets = numeric_targets(y, len(mean))
+        if targets.shape != mean.shape:
+            raise ValueError("`y` must have as many targets as the model, for every row of `X`.")
+        with np.errstate(over="ignore"):
+            return np.asarray(norm.logpdf(targets, mean, std))
+
+    @property
+    def health(self) -> tuple[str, ...]:
+        """What looks wrong, a sentence with its remedy each, from released numbers alone."""
+        from dpgp.report.health import check_health
+
+        return check_health(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
+        from dpgp.model.file import save
+
+        save(self, path)
+
+    def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
+        """Write a page about the model that any browser shows offline. docs/report.md"""
+        from dpgp.report.html import report_html
+
+        Path(path).write_text(report_html(self, title), encoding="utf-8")
+
+    def plot(self, ax: Any = None, *, target: int | None = None) -> Any:
+        """Draw the mean, how well it is known, where observations fall, and where the rows are.
+
+        One input: a curve. Two: a map, pale where little is known. More: one panel an input, the
+        others held at their private medians. Returns the axes; with three inputs or more, a list
+        of one for each input, and then ``ax`` is such a list too. ``target`` chooses among several
+        targets.
+        """
+        from dpgp.report.model_plot import draw_model
+
+        return draw_model(self, ax, target)
+
+    def unit_inputs(self, X: Any) -> Array:
+        """Return raw inputs clipped to their bounds, scaled to [−1, 1]^D and warped."""
+        return self.inputs(as_inputs(X, self.options.box))
+
+    def mean_and_std(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
+        """Return mean, not yet cut, and standard deviation of one target at unit inputs."""
+        mean, std = self.posteriors[target].predict(U, latent)
+        return self._in_units(target, mean), self._scale(target) * std
+
+    def observation_interval(self, target: int, U: Array, coverage: float) -> tuple[Array, Array]:
+        """Return m(x) ± k·s(x), m within the bounds, with the calibrated factor k."""
+        mean, std = self.mean_and_std(target, U)
+        mean, half_width = self.within_bounds(target, mean), self._factor(target, coverage) * std
+        return (
+            self.within_bounds(target, mean - half_width),
+            self.within_bounds(target, mean + half_width),
+        )
+
+    def function_interval(self, target: int, U: Array, coverage: float) -> tuple[Array, Array]:
+        """Return the posterior's own interval for the function."""
+        if not 0.0 < coverage < 1.0:
+            raise ValueError(f"`coverage` must lie strictly between 0 and 1, got {coverage}.")
+        centre, half_width = self.posteriors[target].half_width(U, coverage)
+        ends = (self._in_units(target, centre + sign * half_width) for sign in (-1.0, 1.0))
+        lower, upper = (self.within_bounds(target, end) for end in ends)
+        return lower, upper
+
+    def within_bounds(self, target: int, values: Array) -> Array:
+        """Return values cut to the public bounds of a target."""
+        box = self.options.target_box
+        return np.asarray(np.clip(values, box.low[target], box.high[target]))
+
+    def _mean_and_covariance(self, target: int, U: Array, latent: bool) -> tuple[Array, Array]:
+        posterior = self.posteriors[target]
+        mean, _ = posterior.predict(U, latent)
+        noise = 0.0 if latent else posterior.moments.noise**2
+        covariance = posterior.covariance(U) + noise * np.eye(len(U))
+        return self._in_units(target, mean), self._scale(target) ** 2 * covariance
+
+    def _in_units(self, target: int, values: Array) -> Array:
+        """Return values of the scaled target in its own units."""
+        box = self.options.target_box
+        return np.asarray(box.centre[target] + box.half_width[target] * values)
+
+    def _scale(self, target: int) -> float:
+        return float(self.options.target_box.half_width[target])
+
+    def _factor(self, target: int, coverage: float) -> float:
+        return self.calibrations[target].factor(coverage)
+
+    def _repr_html_(self) -> str:
+        from dpgp.report.notebook import model_html
+
+        return model_html(self)
+
+
+def side_by_side(parts: Sequence[Array]) -> Array:
+    """Return a single target's result as it is, several side by side along the last axis."""
+    return parts[0] if len(parts) == 1 else np.stack(parts, axis=-1)

@@ -1,0 +1,82 @@
+"""Calibration of intervals: one private histogram of scaled residuals for every target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.inference.conformal import calibrate, calibration_edges, calibration_share
+from dpgp.steps.queries import HistogramQuery, count_noise
+
+if TYPE_CHECKING:
+    from dpgp.options import Options
+    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.known import Known
+    from dpgp.steps.purse import Purse
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Calibrate:
+    """Release how far observations are from their predictions, in predicted standard deviations."""
+
+    share: float
+    label: ClassVar[str] = "residual histograms"
+    activity: ClassVar[str] = "calibrating intervals"
+
+    @classmethod
+    def planned(cls, purse: Purse) -> tuple[Calibrate, ...]:
+        """Return the step where it is wanted."""
+        if not purse.options.calibrate:
+            return ()
+        return (cls(1.0 if purse.is_unlimited else calibration_share(purse.rows, purse.mu)),)
+
+    def noise_stds(self, options: Options, mu: float) -> list[float]:
+        """Return the noise of a bin."""
+        return [count_noise(options, options.n_targets, mu)]
+
+    def query(self, known: Known) -> HistogramQuery:
+        """Ask for counts of |y − m(x)|/s(x) between public edges."""
+        posteriors, edges = known.posteriors, self._edges(known)
+
+        def scaled_residuals(inputs: Array, targets: Array) -> Array:
+            U = known.inputs(inputs)
+            predictions = [posterior.predict(U) for posterior in posteriors]
+            pairs = zip(predictions, targets, strict=True)
+            # predictions are cut to the bounds of the target
+            return np.array(
+                [np.abs(target - np.clip(mean, -1.0, 1.0)) / std for (mean, std), target in pairs]
+            )
+
+        filler = known.options.box.centre
+        return HistogramQuery(scaled_residuals, len(posteriors), edges[1:-1], filler)
+
+    def learn(self, known: Known, release: Any) -> None:
+        """Estimate the law of the scaled residuals of every target."""
+        edges = self._edges(known)
+        known.calibrations = tuple(
+            calibrate(row, release.noise_std, known.n, edges) for row in release.counts
+        )
+
+    def forecast(self, outlook: Outlook) -> Outlook:
+        """Return the outlook as it is: it is about the mean."""
+        return outlook
+
+    @classmethod
+    def why(cls, planned: Sequence[Calibrate]) -> str:
+        """Say what calibration costs."""
+        if not planned:
+            return "no calibration of intervals: declined"
+        share = planned[0].share
+        return (
+            f"calibration of intervals: {share:.1%} of the budget, a bin known to 1 % of the rows"
+        )
+
+    def _edges(self, known: Known) -> Array:
+        (noise_std,) = self.noise_stds(known.options, known.mu_of(self.share))
+        return calibration_edges(noise_std, known.n)

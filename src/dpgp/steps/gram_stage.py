@@ -1,0 +1,99 @@
+"""Stages: noisy Gram matrices of features and residuals, each about what the last left over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpgp.features.residuals import Residuals
+from dpgp.inference.stage import StageRelease
+from dpgp.privacy.mechanism import GramRelease
+from dpgp.steps.queries import GramQuery, gram_noise_stds
+
+if TYPE_CHECKING:
+    from dpgp.inference.stages import TargetFit
+    from dpgp.options import Options
+    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.known import Known
+    from dpgp.steps.purse import Purse
+
+
+@dataclass(frozen=True)
+class GramStage:
+    """Release Σψψᵀ of features and of the residuals of every target, clipped."""
+
+    share: float
+    number: int
+    of: int
+
+    @property
+    def label(self) -> str:
+        """Name in the certificate."""
+        return f"stage {self.number}"
+
+    @property
+    def activity(self) -> str:
+        """Say which of how many stages it is."""
+        return f"{self.label} of {self.of}"
+
+    @classmethod
+    def planned(cls, purse: Purse) -> tuple[GramStage, ...]:
+        """Split what other steps leave of the budget by the weights of the stages."""
+        if purse.is_unlimited:
+            return (cls(1.0, 1, 1),)
+        weights = np.array(purse.options.stages, dtype=np.float64) / math.fsum(purse.options.stages)
+        shares = (purse.left * weights).tolist()
+        return tuple(cls(share, k, len(shares)) for k, share in enumerate(shares, start=1))
+
+    def noise_stds(self, options: Options, mu: float) -> list[float]:
+        """Return the noise on features, targets and between them, at the smallest weight."""
+        return gram_noise_stds(options, mu)
+
+    def query(self, known: Known) -> GramQuery:
+        """Ask for the Gram matrix of the features and what the mean so far leaves."""
+        residuals = residuals_of(known, [fit.clip for fit in known.targets])
+        return GramQuery(known.features, residuals, known.design.target_weight)
+
+    def learn(self, known: Known, release: GramRelease) -> None:
+        """Update the beliefs about every target."""
+        for k, fit in enumerate(known.targets):
+            fit.add(stage_of(release, k, fit.clip, fit))
+
+    def forecast(self, outlook: Outlook) -> Outlook:
+        """Return what is expected to be left unknown after one more stage."""
+        return outlook.after_stage(self.share)
+
+    @classmethod
+    def why(cls, planned: Sequence[GramStage]) -> str:
+        """Say how many stages there are, and what they cost relative to the first."""
+        if len(planned) == 1:
+            return "stages: one"
+        split = " : ".join(f"{stage.share / planned[0].share:g}" for stage in planned)
+        return f"{len(planned)} stages, {split}, each about what the ones before left unexplained"
+
+
+def residuals_of(known: Known, clips: list[float]) -> Residuals:
+    """Return what the present means leave of the targets, clipped."""
+    weights = np.array([fit.weights for fit in known.targets])
+    return Residuals(known.features, weights, np.array(clips))
+
+
+def stage_of(release: GramRelease, target: int, clip: float, fit: TargetFit) -> StageRelease:
+    """Return one target's part of a release, in the units of the scaled target."""
+    if release.target_gram is None or release.target_std is None:
+        raise ValueError("a stage needs the second moment of its residuals.")
+    return StageRelease(
+        A=release.cross[:, target] * clip,
+        B=release.feature_gram,
+        c=float(release.target_gram[target, target]) * clip**2,
+        sigma_a=release.cross_std * clip,
+        sigma_b=release.feature_std,
+        sigma_c=release.target_std * clip**2,
+        clip=clip,
+        w0=fit.weights,
+        n=fit.n,
+    )

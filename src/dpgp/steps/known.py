@@ -1,0 +1,121 @@
+"""What a fit knows so far: public choices, and inference on what was released."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.features.inputs import BoxFeatures, UnitInputs
+from dpgp.inference.conformal import Calibration
+from dpgp.inference.gram_estimate import MANY_INPUTS, DoubtedEstimate
+from dpgp.inference.posterior import Posterior
+from dpgp.inference.stages import TargetFit
+from dpgp.model.density import InputDensity
+from dpgp.model.fitted import FittedModel
+from dpgp.options import Options
+from dpgp.planning.design import Design, choose_design
+from dpgp.planning.setting import Setting
+from dpgp.privacy.certificate import Certificate
+from dpgp.privacy.ledger import share_of_mu
+from dpgp.steps.base import Step
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class Known:
+    """Beliefs between the steps of one fit; steps read them and add to them.
+
+    ``findings`` holds released plain values of steps that only tell something, by their labels.
+    """
+
+    options: Options
+    mu: float
+    steps: Sequence[Step]
+    n: float
+    inputs: UnitInputs
+    calibrations: tuple[Calibration, ...]
+    findings: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def before(
+        cls, options: Options, mu: float, steps: Sequence[Step], public_rows: int | None
+    ) -> Known:
+        """Return what is known before the first release."""
+        return cls(
+            options=options,
+            mu=mu,
+            steps=steps,
+            n=math.nan if public_rows is None else float(public_rows),
+            inputs=UnitInputs(options.box),
+            calibrations=(Calibration.gaussian(),) * options.n_targets,
+        )
+
+    @property
+    def columns(self) -> int:
+        """Number of inputs."""
+        return self.options.columns
+
+    def mu_of(self, share: float) -> float:
+        """Return the μ of a share of the budget."""
+        return share_of_mu(self.mu, share)
+
+    @cached_property
+    def design(self) -> Design:
+        """Features and clipping, chosen when the number of rows is known."""
+        options = self.options
+        return choose_design(
+            Setting.of(options, self.n, self.mu),
+            self.steps,
+            kernel=options.own_kernel,
+            family=options.families,
+            inducing_points=options.inducing_points,
+        )
+
+    @cached_property
+    def features(self) -> BoxFeatures:
+        """The features of raw inputs."""
+        return BoxFeatures(self.inputs, self.design.features)
+
+    @cached_property
+    def targets(self) -> tuple[TargetFit, ...]:
+        """The fit of every target."""
+        design = self.design
+        return tuple(
+            TargetFit(design.features, self.options.kernels, design.positions, design.kappa, self.n)
+            for _ in range(self.options.n_targets)
+        )
+
+    @property
+    def posteriors(self) -> tuple[Posterior, ...]:
+        """The posterior of every target, from the stages and the guard so far."""
+        return tuple(fit.posterior() for fit in self.targets)
+
+    def fitted(self, certificate: Certificate) -> FittedModel:
+        """Return all that leaves a fit: functions of releases and of public choices."""
+        return FittedModel(
+            options=self.options,
+            inputs=self.inputs,
+            posteriors=self.posteriors,
+            calibrations=self.calibrations,
+            stages=tuple(tuple(fit.stages) for fit in self.targets),
+            density=self._density(),
+            certificate=certificate,
+            findings=self.findings,
+        )
+
+    def _density(self) -> InputDensity | None:
+        """Return the density behind the estimate of B at raw inputs, where it is one on a grid."""
+        state, positions = self.targets[0].state, self.design.positions
+        gram = None if state is None else state.gram
+        if not isinstance(gram, DoubtedEstimate) or positions is None:
+            return None
+        if self.columns >= MANY_INPUTS:  # scattered atoms serve B, and nobody's eyes
+            return None
+        return InputDensity(self.inputs.invert(positions), gram.density.weights)

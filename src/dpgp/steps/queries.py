@@ -1,0 +1,82 @@
+"""What a step asks of the rows: public functions of one row, and how they are summed.
+
+A query says what is to be released and never sees a row itself; the wall evaluates it, adds noise
+for its sensitivity, and answers with released values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.features.maps import FeatureMap
+from dpgp.features.residuals import Residuals
+from dpgp.options import Options
+from dpgp.privacy.calibration import gaussian_sigma
+from dpgp.privacy.mechanism import GramNoise, gram_noise
+from dpgp.privacy.sensitivity import histogram_sensitivity
+
+Array = NDArray[np.float64]
+Values = Callable[[Array, Array], Array]
+
+
+@dataclass(frozen=True)
+class CountQuery:
+    """How many rows can be used."""
+
+
+@dataclass(frozen=True)
+class HistogramQuery:
+    """Histograms side by side, in each of which a row falls into one bin.
+
+    ``values_of`` maps the inputs (rows, columns) and scaled targets (targets, rows) of a block to
+    values (histograms, rows), which are counted between the inner ``edges``; rows that cannot be
+    used fall into no bin. ``filler`` is a public row that stands in for padding.
+    """
+
+    values_of: Values
+    histograms: int
+    edges: Array
+    filler: Array
+
+
+@dataclass(frozen=True)
+class GramQuery:
+    r""":math:`\sum\psi\psi^\top` of features and clipped residuals, :math:`\psi = (\phi, s\,r)`."""
+
+    features: FeatureMap
+    residuals: Residuals
+    target_weight: float = 1.0
+
+
+SMALLEST_WEIGHT = 0.5
+"""The smallest weight of the target that a design may have: the noise on it is largest there."""
+
+Query = CountQuery | HistogramQuery | GramQuery
+
+
+def count_noise(options: Options, histograms: int, mu: float) -> float:
+    """Return the standard deviation of the noise on a count of so many histograms together."""
+    sensitivity = histogram_sensitivity(histograms, options.neighbours, options.max_rows_per_unit)
+    return gaussian_sigma(sensitivity, mu)
+
+
+def noise_of_gram(options: Options, target_weight: float, mu: float) -> GramNoise:
+    """Return the noise on a Gram matrix of features and all targets."""
+    targets = options.n_targets
+    return gram_noise(
+        mu,
+        target_weight / math.sqrt(targets),
+        targets,
+        options.neighbours,
+        options.max_rows_per_unit,
+    )
+
+
+def gram_noise_stds(options: Options, mu: float) -> list[float]:
+    """Return all standard deviations of a Gram matrix, at the smallest weight of the target."""
+    return noise_of_gram(options, SMALLEST_WEIGHT, mu).matrix(1, 1).ravel().tolist()

@@ -1,0 +1,178 @@
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from dpgp.domain import Box, Missing
+from dpgp.features.inputs import UnitInputs
+from dpgp.options import Options
+from dpgp.privacy.calibration import gaussian_sigma
+from dpgp.privacy.ledger import BudgetExceededError, Ledger, share_of_mu
+from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.noise import SimulatedNoise
+from dpgp.privacy.sensitivity import histogram_sensitivity
+from dpgp.private.rows import Rows
+from dpgp.private.wall import Wall
+from dpgp.steps import (
+    KINDS,
+    Calibrate,
+    Count,
+    GramStage,
+    Guard,
+    InputHistograms,
+    Purse,
+    planned_steps,
+)
+from dpgp.steps.known import Known
+from dpgp.steps.queries import CountQuery, HistogramQuery
+
+MU, DELTA = 0.3, 1e-5
+
+
+def options(columns=2, **changes):
+    box = Box.from_bounds((0, 1), columns)
+    return Options(5.0, DELTA, box, Box.from_bounds((-1, 1), 1), **changes)
+
+
+def purse(rows=5000, mu=MU, **changes):
+    return Purse(options(**changes), mu, rows)
+
+
+def known_before(rows=5000, **changes):
+    asked = options(**changes)
+    return Known.before(asked, MU, planned_steps(Purse(asked, MU, rows)), rows)
+
+
+def wall(asked, n=5000, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = Rows(rng.beta(2, 8, (n, asked.columns)), np.zeros((1, n)), np.ones(n, dtype=bool))
+    ledger = Ledger(asked.epsilon, asked.delta, asked.neighbours)
+    return Wall(rows, ledger, SimulatedNoise(seed), asked.max_rows_per_unit)
+
+
+@pytest.mark.parametrize("mu", [0.01, 0.3, 3.0])
+@pytest.mark.parametrize("rows", [None, 100, 10**6])
+@pytest.mark.parametrize("columns", [1, 3, 20])
+def test_shares_add_up_to_the_budget_and_no_more(rows, mu, columns):
+    shares = [step.share for step in planned_steps(purse(rows, mu, columns=columns))]
+    assert sum(shares) == pytest.approx(1.0, abs=1e-12)
+    assert min(shares) > 0.0
+
+
+def test_shares_do_not_depend_on_a_number_of_rows_that_is_private():
+    assert planned_steps(purse(None)) == planned_steps(purse(None))
+    asked = options(missing=Missing.IGNORE)
+    assert not asked.row_count_is_public
+    assert Count in map(type, planned_steps(Purse(asked, MU, None)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "absent"), [({"warp": False}, InputHistograms), ({"calibrate": False}, Calibrate)]
+)
+def test_a_step_that_was_declined_is_not_taken_and_says_so(changes, absent):
+    steps = planned_steps(purse(**changes))
+    assert absent not in map(type, steps)
+    assert "declined" in absent.why([])
+
+
+def test_steps_come_in_the_order_of_a_fit():
+    kinds = [type(step) for step in planned_steps(purse(None, 3.0))]
+    assert sorted(kinds, key=KINDS.index) == kinds
+    assert set(kinds) == set(KINDS)
+
+
+def test_without_a_price_everything_is_released_once():
+    steps = planned_steps(purse(mu=float("inf")))
+    assert [type(step) for step in steps] == [GramStage, Calibrate]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_explains_itself(kind):
+    steps = [step for step in planned_steps(purse(None, 3.0)) if type(step) is kind]
+    assert kind.why(steps) != kind.why([]) or kind is Guard
+    assert all(step.label and step.activity for step in steps)
+
+
+def test_a_count_is_never_below_two():
+    known = known_before(None, missing=Missing.IGNORE)
+    Count(0.02).learn(known, -12.5)
+    assert known.n == 2.0
+
+
+def test_crowded_stretches_of_an_input_get_more_room():
+    known, step = known_before(), InputHistograms(0.05)
+    step.learn(known, wall(known.options).release(step.query(known), 0.05, step.label))
+    low = known.inputs(np.array([[0.05, 0.05], [0.35, 0.35]]))
+    high = known.inputs(np.array([[0.65, 0.65], [0.95, 0.95]]))
+    assert np.all(np.diff(low, axis=0) > 1.2 * np.diff(high, axis=0))
+
+
+def test_before_any_release_inputs_are_not_warped():
+    assert known_before().inputs == UnitInputs(known_before().options.box) or (
+        known_before().inputs.warp is None
+    )
+
+
+@pytest.mark.parametrize("neighbours", list(Neighbours))
+def test_the_noise_of_a_histogram_is_the_one_its_sensitivity_asks_for(neighbours):
+    asked = options(neighbours=neighbours, per_person=True, max_rows_per_unit=3)
+    shared = wall(asked)
+    query = HistogramQuery(
+        lambda inputs, targets: np.zeros((2, len(inputs)), dtype=np.int64), 2, 4, np.zeros(2)
+    )
+    drawn = shared.release(query, 0.1, "histograms").noise_std
+    sensitivity = histogram_sensitivity(2, neighbours, 3)
+    assert drawn == gaussian_sigma(sensitivity, share_of_mu(shared.ledger.mu, 0.1))
+
+
+def test_no_release_exceeds_what_is_left():
+    shared = wall(options())
+    shared.release(CountQuery(), 0.7, "count")
+    with pytest.raises(BudgetExceededError):
+        shared.release(CountQuery(), 0.4, "count")
+
+
+@dataclass(frozen=True)
+class TargetThirds:
+    """A step that a user might add: in which third of its bounds is the target?"""
+
+    share: float
+    label: ClassVar[str] = "thirds of the target"
+    activity: ClassVar[str] = "looking at the target"
+
+    @classmethod
+    def planned(cls, purse):
+        return (cls(0.01),)
+
+    def query(self, known):
+        def bins_of(inputs, targets):
+            return np.clip(((targets + 1.0) * 1.5).astype(np.int64), 0, 2)
+
+        return HistogramQuery(bins_of, 1, 3, known.options.box.centre)
+
+    def learn(self, known, release):
+        known.findings[self.label] = release.counts[0].tolist()
+
+    def forecast(self, outlook):
+        return outlook
+
+    @classmethod
+    def why(cls, planned):
+        return "thirds of the target: because a test asks"
+
+
+def test_a_new_step_is_one_class_and_one_entry(monkeypatch, tmp_path):
+    import dpgp
+
+    monkeypatch.setattr(dpgp.steps, "KINDS", (*KINDS, TargetThirds))
+    X = np.linspace(0, 1, 900)[:, None]
+    gp = dpgp.PrivateGPRegressor(
+        10.0, 1e-5, bounds=(0, 1), target_bounds=(-1, 1), random_state=0, stages=2
+    )
+    gp.fit(X, np.repeat([-0.9, 0.0, 0.9], 300))
+    counts = gp.model_.findings["thirds of the target"]
+    assert np.allclose(counts, 300, atol=30)
+    assert "thirds of the target" in str(gp.certificate_)
+    gp.save(tmp_path / "model.json")
+    assert dpgp.load(tmp_path / "model.json").findings == gp.model_.findings
