@@ -151,11 +151,11 @@ def plan(
         features=features,
         stages=stages,
         neighbours=neighbours,
+        per_person=bool(units),
+        max_rows_per_unit=max_rows_per_unit,
         warp=warp,
         calibrate=calibrate,
-        missing=read_missing(missing),
-        units=bool(units),
-        rows_per_unit=as_count("max_rows_per_unit", max_rows_per_unit),
+        missing=missing,
     )
     return plan_of(options, n, noise_std)
 
