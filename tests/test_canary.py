@@ -251,8 +251,6 @@ HEADERLESS = "a frame without header, of text"  # scikit-learn's convention list
 
 @pytest.mark.parametrize("key", [key for key in NOT_MATRICES if key != HEADERLESS])
 def test_predicting_repeats_nothing(refuses, fitted, posterior, key):
-    if key == "a generator":
-        pytest.skip("used up by the tests before")
     X = NOT_MATRICES[key]
     for method in (fitted.predict, fitted.predict_interval, fitted.sample_y):
         refuses(method, X)
