@@ -1,17 +1,22 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 from dpgp.design import (
+    COUNT_SHARE,
     FAMILIES,
+    TYPICAL_ROWS,
     Layout,
     affordable,
     choose,
     choose_design,
     choose_kappa,
     choose_shares,
+    compare,
+    default_functions,
     density_positions,
     layouts,
 )
@@ -36,16 +41,31 @@ def test_shares_add_up_to_the_budget(n):
     assert (shares.count > 0) == (n is None)
 
 
-def test_a_private_number_of_rows_moves_no_share():
-    assert choose_shares(None, 2, 0.3) == choose_shares(None, 2, 0.3)
-    assert choose_shares(None, 2, 0.3).stages != choose_shares(50, 2, 0.3).stages
+def test_a_private_number_of_rows_has_the_shares_of_a_typical_one_and_pays_for_counting():
+    private, public = choose_shares(None, 2, 0.3), choose_shares(TYPICAL_ROWS, 2, 0.3)
+    assert (private.warp, private.calibration) == (public.warp, public.calibration)
+    assert private.count == COUNT_SHARE
+    assert sum(private.stages) == pytest.approx(sum(public.stages) - COUNT_SHARE)
 
 
-def test_little_signal_means_few_features():
-    assert design(300, 1, 0.3).features.dimension < 20
-    assert design(1500, 1, 3.0).features.dimension == 20
-    assert design(20_000, 1, 10.0).features.dimension > 20
-    assert design(300, 2, 0.3).features.dimension < design(3000, 2, 1.0).features.dimension
+SIGNALS = [(300, 1, 0.3, 8), (1500, 1, 3.0, 20), (1_000_000, 1, 10.0, 30), (300, 2, 0.3, 16)]
+
+
+@pytest.mark.parametrize(("n", "columns", "epsilon", "features"), SIGNALS)
+def test_little_signal_means_few_features(n, columns, epsilon, features):
+    assert design(n, columns, epsilon).features.dimension == features
+
+
+@pytest.mark.parametrize(("n", "columns", "epsilon", "features"), SIGNALS)
+def test_these_choices_are_clear(n, columns, epsilon, features):
+    public = setting(n, columns, epsilon)
+    options, stages = affordable(public), choose_shares(n, columns, public.mu).stages
+    forecasts = compare(public, stages, 2.0, default_functions(columns), options)
+    for factor in (0.93, 1.07):  # of the error of any layout
+        for k in range(len(options)):
+            moved = list(forecasts)
+            moved[k] = replace(moved[k], rmse=factor * moved[k].rmse)
+            assert choose(options, moved, columns).features(columns).dimension == features
 
 
 def test_many_inputs_weigh_the_target_less():
@@ -83,6 +103,17 @@ def test_the_first_layout_yields_only_to_a_clear_gain():
     assert choose(options, of(1.0, 0.7, 0.8), 2) == options[1]
     assert choose(layouts(1), of(1.0, 0.9, 2.0, 2.0), 1) == layouts(1)[0]  # more features
     assert choose(layouts(1), of(1.0, 0.7, 2.0, 2.0), 1) == layouts(1)[1]
+
+
+def test_errors_that_rounding_tells_apart_are_equal():
+    def of(*sizes):
+        return [Errors(size * np.ones(3), np.ones(3), np.ones(3)) for size in sizes]
+
+    options = layouts(2)
+    assert choose(options, of(1.0, 0.5, 0.5 * (1 - 1e-9)), 2) == options[1]
+    assert choose(options, of(1.0, 0.5 * (1 + 1e-9), 0.5), 2) == options[1]
+    on_the_edge = math.exp(-0.05)
+    assert choose(options, of(1.0, on_the_edge * (1 - 1e-9), 2.0), 2) == options[0]
 
 
 def test_no_more_features_than_rows():

@@ -1,15 +1,19 @@
-import math
-import time
+import itertools
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 import dpgp
+from dpgp import design
+from dpgp.cli.request import Request
+from dpgp.cli.study import Missing
 from dpgp.design import choose_design, choose_shares
 from dpgp.forecast import Setting
+from dpgp.options import row_count_is_public
 from dpgp.planning import Plan
 from dpgp.privacy.ledger import mu_of_guarantee
+from dpgp.privacy.neighbours import Neighbours
 
 GIRLS = {"bounds": {"age": (2, 18), "weight": (5, 120)}, "target_bounds": (70, 190)}
 
@@ -46,11 +50,12 @@ def test_the_design_is_the_one_a_fit_takes(girls):
 
 
 def test_the_design_says_everything(girls):
-    design = girls.design
-    assert design.inducing_points.min(axis=0) == pytest.approx([2, 5])
-    assert design.inducing_points.max(axis=0) == pytest.approx([18, 120])
-    assert design.warp
-    spent = design.warp_share + design.guard_share + design.calibration_share + sum(design.stages)
+    planned = girls.design
+    assert planned.inducing_points.min(axis=0) == pytest.approx([2, 5])
+    assert planned.inducing_points.max(axis=0) == pytest.approx([18, 120])
+    assert planned.warp
+    others = planned.warp_share + planned.guard_share + planned.calibration_share
+    spent = planned.count_share + others + sum(planned.stages)
     assert spent == pytest.approx(1.0)
     mixture = dpgp.plan(n=20_000, bounds=[(0, 1)] * 5, target_bounds=(0, 1), epsilon=3.0).design
     assert sum(mixture.feature_shares) == pytest.approx(1.0)
@@ -58,12 +63,52 @@ def test_the_design_says_everything(girls):
     assert mixture.target_weight <= 1.0
 
 
+RELATIONS = list(itertools.product(("replace", "add-remove"), ("error", "ignore"), (False, True)))
+
+
+@pytest.mark.parametrize(("neighbours", "missing", "units"), RELATIONS)
+def test_a_plan_splits_the_budget_as_the_fit_does(neighbours, missing, units):
+    rng = np.random.default_rng(0)
+    about = {"neighbours": neighbours, "missing": missing, "features": "linear", "stages": 2}
+    bounds = {"bounds": (0, 1), "target_bounds": (-1, 1)}
+    gp = dpgp.PrivateGPRegressor(1.0, random_state=0, **bounds, **about)
+    gp.fit(rng.uniform(0, 1, (400, 1)), rng.uniform(-1, 1, 400), np.arange(400) if units else None)
+    ledger_mu = mu_of_guarantee(1.0, 1e-6)
+    spent = {r.label: (r.mu / ledger_mu) ** 2 for r in gp.certificate_.releases}
+    planned = dpgp.plan(n=400, units=units, **bounds, **about).design
+    shares = {
+        "number of rows": planned.count_share,
+        "input histograms": planned.warp_share,
+        "stage 1": planned.stages[0],
+        "stage 2": planned.stages[1],
+        "guard of the mean": planned.guard_share,
+        "residual histograms": planned.calibration_share,
+    }
+    assert spent == pytest.approx({label: s for label, s in shares.items() if s > 0.0}, rel=1e-6)
+
+
+def test_rows_are_public_where_nothing_can_take_one_away():
+    for neighbours, missing, units in itertools.product(Neighbours, Missing, (None, "person")):
+        asked = Request((), (), 1.0, 1e-6, neighbours, units, 1, missing)
+        only = (neighbours, missing, units) == (Neighbours.REPLACE, Missing.ERROR, None)
+        assert asked.row_count_is_public == only
+        assert row_count_is_public(neighbours, missing.value, units is not None) == only
+
+
+def test_several_rows_of_a_person_cost_noise(girls):
+    one, three = (
+        dpgp.plan(n=5000, units=True, max_rows_per_unit=most, **GIRLS).forecast.rmse
+        for most in (1, 3)
+    )
+    assert girls.forecast.rmse < one < three
+
+
 def test_one_line_for_each_choice(girls):
-    assert len(girls.why) == 7
+    assert len(girls.why) == 8
     assert all("\n" not in reason for reason in girls.why)
     given = dpgp.plan(n=5000, features="linear", warp=False, calibrate=False, stages=1, **GIRLS)
     assert given.why[0] == "features: as asked for"
-    assert "declined" in given.why[4]
+    assert "declined" in given.why[5]
 
 
 def test_curves(girls):
@@ -119,6 +164,8 @@ BAD = {
     "epsilon": ({"epsilon": 0.0}, "`epsilon` must be positive"),
     "noise": ({"noise_std": 0.0}, "`noise_std` must be positive"),
     "kernel": ({"kernel": "rbf"}, "must be a scikit-learn kernel"),
+    "missing": ({"missing": "drop"}, "`missing` must be 'error' or 'ignore'"),
+    "rows of a unit": ({"max_rows_per_unit": 0}, "`max_rows_per_unit` must be positive"),
     "features": ({"features": "cubic"}, "`features` must be among"),
 }
 
@@ -140,17 +187,18 @@ def test_bad_curves(girls):
         girls.epsilon_for(error=-1.0)
 
 
-def test_ten_inputs_take_seconds():
-    start = time.process_time()
-    dpgp.plan(n=20_000, bounds=[(0, 1)] * 10, target_bounds=(0, 1), epsilon=3.0)
-    assert time.process_time() - start < 5.0
+def test_ten_inputs_are_planned_with_few_features():
+    planned = dpgp.plan(n=20_000, bounds=[(0, 1)] * 10, target_bounds=(0, 1), epsilon=3.0)
+    assert planned.design.n_features <= 200
 
 
-def test_designs_are_planned_once():
+def test_designs_are_planned_once(monkeypatch):
     mu = mu_of_guarantee(1.0, 1e-6)
     public, stages = Setting(4321, 2, mu), choose_shares(4321, 2, mu).stages
-    choose_design(public, stages)
-    start = time.process_time()
-    choose_design(public, stages)
-    assert time.process_time() - start < 0.1
-    assert math.isfinite(mu)
+    first = choose_design(public, stages)
+
+    def compare_again(*_):
+        raise AssertionError("forecasts were made again")
+
+    monkeypatch.setattr(design, "compare", compare_again)
+    assert choose_design(public, stages).layout == first.layout

@@ -42,6 +42,7 @@ STAGES = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)
 FAMILIES = ("grid", "linear", "additive", "joint")
 QUICKER_GAIN, SLOWER_GAIN = 0.05, 0.2
 """How much less error a layout of fewer, or of more features must promise than the first."""
+EQUAL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -257,11 +258,14 @@ def compare(
 
 
 def choose(options: Sequence[Layout], errors: Sequence[Errors], columns: int) -> Layout:
-    """Return the layout of the least mean log error, the first one if it is nearly as good."""
+    """Return the layout of the least mean log error, the first one if it is nearly as good.
+
+    Errors that agree to a millionth count as equal, and the earlier layout is taken.
+    """
     sizes = [layout.features(columns).dimension for layout in options]
     scores = np.array([float(np.mean(np.log(error.rmse))) for error in errors])
     scores[1:] += np.where(np.array(sizes[1:]) > sizes[0], SLOWER_GAIN, QUICKER_GAIN)
-    return options[int(np.argmin(scores))]
+    return options[int(np.argmax(scores <= scores.min() + EQUAL))]
 
 
 def choose_kappa(n: float, mu: float, directions: float, skew_weight: float = 0.25) -> float:

@@ -81,6 +81,11 @@ def _pairs_by_name(
             "pass a data frame, or a list of pairs in column order."
         )
     absent = [name for name in names if name not in bounds]
+    if len(absent) == len(names):  # perhaps a row of data: not to be repeated
+        raise ValueError(
+            f"`{argument}` knows none of the columns; write the names as the data frame has them, "
+            "and make sure that it was read with its header."
+        )
     if absent:
         raise ValueError(f"`{argument}` lacks the columns {absent}: {_WHY_PUBLIC}.")
     return [bounds[name] for name in names]

@@ -15,10 +15,12 @@ from dpgp.domain import Box
 from dpgp.features.kernels import variance_bound
 from dpgp.inference.priors import default_kernel
 from dpgp.privacy.arguments import as_count
+from dpgp.privacy.neighbours import Neighbours
 
 Array = NDArray[np.float64]
 
 MAX_FEATURES = 2000
+MISSING = ("error", "ignore")
 
 
 def read_kernels(kernel: Any, columns: int) -> list[Any]:
@@ -76,6 +78,21 @@ def read_stages(stages: Any) -> Sequence[float]:
     if not weights or min(weights) <= 0.0 or not math.isfinite(math.fsum(weights)):
         raise ValueError(f"`stages` must hold positive weights, got {stages!r}.")
     return weights
+
+
+def read_missing(missing: Any) -> str:
+    """Return what is to be done with incomplete rows."""
+    if missing not in MISSING:
+        raise ValueError(f"`missing` must be 'error' or 'ignore', got {missing!r}.")
+    return str(missing)
+
+
+def row_count_is_public(neighbours: Neighbours, missing: str, per_person: bool) -> bool:
+    """Return whether neighbours have the same number of rows that count. Decided here alone.
+
+    A person who is replaced may bring fewer rows, and an incomplete row does not count.
+    """
+    return neighbours is Neighbours.REPLACE and missing == "error" and not per_person
 
 
 def _checked_count(points: int, columns: int, families: tuple[str, ...] | None) -> int:

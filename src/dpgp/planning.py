@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from dpgp.design import Design, Layout, affordable, compare
 from dpgp.domain import Box
 from dpgp.forecast import Errors
-from dpgp.options import read_families, read_inducing_points, read_kernels, read_stages
+from dpgp.options import (
+    read_families,
+    read_inducing_points,
+    read_kernels,
+    read_missing,
+    read_stages,
+)
 from dpgp.plausible import Functions, plausible_functions
 from dpgp.privacy.arguments import as_count, as_finite_positive
 from dpgp.privacy.neighbours import Neighbours
@@ -31,9 +37,6 @@ Array = NDArray[np.float64]
 
 DOCUMENT = "docs/choosing-epsilon.md"
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
-FUNCTIONS = 32
-"""How many plausible θ a forecast is summarised over."""
-
 SEARCHED = (0.01, 100.0)
 """Range in which :meth:`Plan.epsilon_for` looks."""
 
@@ -132,13 +135,18 @@ def plan(
     inducing_points: Any = None,
     stages: int | Sequence[float] | None = None,
     neighbours: str = "replace",
+    units: bool = False,
+    max_rows_per_unit: int = 1,
     warp: bool = True,
     calibrate: bool = True,
+    missing: str = "error",
 ) -> Plan:
     """Plan a fit of ``n`` rows without data: its design, expected error, and what ε would buy.
 
     Arguments are those of :class:`dpgp.PrivateGPRegressor`; ``bounds`` holds one pair for each
-    input. ``noise_std`` is the noise of an observation in units of the target, if it is known.
+    input. ``noise_std`` is the noise of an observation in units of the target, if it is known,
+    ``units`` whether :meth:`~dpgp.PrivateGPRegressor.fit` will be told whose a row is. Several rows
+    of a person are taken to tell as much as rows of several people.
     """
     box = _input_box(bounds)
     target_box = Box.from_bounds(target_bounds, 1, argument="target_bounds")
@@ -156,6 +164,9 @@ def plan(
         points=read_inducing_points(inducing_points, family, box),
         warp=warp,
         calibrate=calibrate,
+        missing=read_missing(missing),
+        units=bool(units),
+        rows_per_unit=as_count("max_rows_per_unit", max_rows_per_unit),
     )
     rows = as_count("n", n)
     answer = question.answer(rows, epsilon)
@@ -177,7 +188,7 @@ def _input_box(bounds: Any) -> Box:
 def _functions(kernel: Any, columns: int, noise_std: float | None, half_width: float) -> Functions:
     kernel = read_kernels(kernel, columns)[0]
     scaled = None if noise_std is None else as_finite_positive("noise_std", noise_std) / half_width
-    return plausible_functions(kernel, columns, scaled, FUNCTIONS)
+    return plausible_functions(kernel, columns, scaled)
 
 
 def _check_rows(n: int, design: Design) -> None:
@@ -224,6 +235,7 @@ def _why(question: Question, answer: Answer) -> tuple[str, ...]:
         "Gram matrix of the features and gives it to the sums with the target",
         f"clipping at {answer.design.kappa:.2f} residual sds: the least of sampling error, privacy "
         "noise and the bias of skewed noise",
+        _why_count(answer.shares.count),
         _why_warp(answer.shares.warp),
         f"guard of the mean against skewed noise: {answer.shares.guard:.0%} of the budget",
         _why_calibration(answer.shares.calibration),
@@ -261,6 +273,12 @@ def _why_stages(question: Question, answer: Answer) -> str:
     reached = question.half_width * float(np.median(answer.errors.rmse))
     split = " : ".join(f"{share / stages[0]:g}" for share in stages)
     return f"{len(stages)} stages, {split}: forecast {reached:.3g}, with a single one {single:.3g}"
+
+
+def _why_count(share: float) -> str:
+    if share == 0.0:
+        return "the number of rows is public, and costs nothing"
+    return f"the number of rows is private: {share:.0%} of the budget for counting them with noise"
 
 
 def _why_warp(share: float) -> str:

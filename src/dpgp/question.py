@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpgp.design import ADDITIVE_LENGTH, Design, Shares, choose_design, choose_shares, joint_length
 from dpgp.domain import Box
 from dpgp.forecast import Errors, Setting, forecast_errors, prospect_of
+from dpgp.options import row_count_is_public
 from dpgp.plausible import Functions
 from dpgp.privacy.ledger import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
@@ -55,6 +56,7 @@ class PlannedDesign:
     target_weight: float
     kappa: float
     stages: tuple[float, ...]
+    count_share: float
     warp_share: float
     guard_share: float
     calibration_share: float
@@ -80,6 +82,14 @@ class Question:
     points: Array | int | None
     warp: bool
     calibrate: bool
+    missing: str = "error"
+    units: bool = False
+    rows_per_unit: int = 1
+
+    @property
+    def row_count_is_public(self) -> bool:
+        """Whether neighbours have the same number of rows that count."""
+        return row_count_is_public(self.neighbours, self.missing, self.units)
 
     @property
     def columns(self) -> int:
@@ -94,10 +104,14 @@ class Question:
     def answer(self, n: float, epsilon: float) -> Answer:
         """Choose a design as a fit would, and forecast its errors."""
         mu = mu_of_guarantee(epsilon, self.delta)
-        setting = Setting(n, self.columns, mu, self.neighbours)
-        rows = n if self.neighbours is Neighbours.REPLACE else None
+        setting = Setting(n, self.columns, mu, self.neighbours, self.rows_per_unit)
         shares = choose_shares(
-            rows, self.columns, mu, stages=self.stages, warp=self.warp, calibrate=self.calibrate
+            n if self.row_count_is_public else None,
+            self.columns,
+            mu,
+            stages=self.stages,
+            warp=self.warp,
+            calibrate=self.calibrate,
         )
         design = choose_design(
             setting,
@@ -143,6 +157,7 @@ def planned_design(answer: Answer, box: Box) -> PlannedDesign:
         target_weight=answer.design.target_weight,
         kappa=answer.design.kappa,
         stages=shares.stages,
+        count_share=shares.count,
         warp_share=shares.warp,
         guard_share=shares.guard,
         calibration_share=shares.calibration,

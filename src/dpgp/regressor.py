@@ -11,20 +11,36 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.metrics import r2_score
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.design import choose_shares
 from dpgp.domain import Box
 from dpgp.fitting import Wall, fit_rows
 from dpgp.inference.posterior import Posterior
-from dpgp.options import read_families, read_inducing_points, read_kernels, read_stages
+from dpgp.numeric import (
+    check_no_row_as_names,
+    column_names,
+    numeric_matrix,
+    numeric_targets,
+    numeric_vector,
+)
+from dpgp.options import (
+    read_families,
+    read_inducing_points,
+    read_kernels,
+    read_stages,
+    row_count_is_public,
+)
 from dpgp.privacy.arguments import as_count
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import noise_source
+from dpgp.roots import symmetric_root
 from dpgp.sources.arrays import scaled_rows
+from dpgp.threads import thread_count
 
 Array = NDArray[np.float64]
 
@@ -71,7 +87,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     random_state
         A seed simulates: the result is not private, and says so.
     n_jobs
-        Threads for the passes over the rows; all cores by default.
+        Threads for the passes over the rows; all cores by default and with -1, all but one with -2.
 
     Attributes
     ----------
@@ -133,9 +149,10 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         family = read_families(self.features)
         points = read_inducing_points(self.inducing_points, family, box)
         per_unit = as_count("max_rows_per_unit", self.max_rows_per_unit)
+        threads = thread_count(self.n_jobs)
         ledger = Ledger(self.epsilon, self.delta, relation)
         rows = scaled_rows(X, targets, target_box, self.missing, units, per_unit)
-        is_public = relation is Neighbours.REPLACE and units is None and self.missing == "error"
+        is_public = row_count_is_public(relation, self.missing, units is not None)
         public_rows = len(rows) if is_public else None
         shares = choose_shares(
             public_rows,
@@ -147,7 +164,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         source = noise_source(self.random_state)
         released = fit_rows(
-            Wall(rows, ledger, source, per_unit, self.n_jobs),
+            Wall(rows, ledger, source, per_unit, threads),
             box,
             shares,
             kernels,
@@ -212,15 +229,28 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         draws = []
         for k in range(self._n_targets):
             mean, covariance = self._predict_one(k, U, True, True)
-            eigenvalues, Q = np.linalg.eigh(covariance)
-            root = Q * np.sqrt(np.maximum(eigenvalues, 0.0))
-            draws.append(mean[:, None] + root @ generator.standard_normal((len(mean), n_samples)))
+            normal = generator.standard_normal((len(mean), n_samples))
+            draws.append(mean[:, None] + symmetric_root(covariance) @ normal)
         return draws[0] if len(draws) == 1 else np.stack(draws, axis=1)
 
     def log_predictive_density(self, X: Any, y: Any) -> Array:
         """Return the log density of every target under its own prediction."""
         mean, std = self.predict(X, return_std=True)
-        return np.asarray(norm.logpdf(np.asarray(y, dtype=np.float64), mean, std))
+        targets = numeric_targets(y, len(mean))
+        if targets.shape != mean.shape:
+            raise ValueError("`y` must have as many targets as the model, for every row of `X`.")
+        with np.errstate(over="ignore"):
+            return np.asarray(norm.logpdf(targets, mean, std))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R², of several targets the average; raw rows without noise: for the curator."""
+        mean = self.predict(X)
+        targets = numeric_targets(y, len(mean))
+        if not np.isfinite(targets).all():
+            raise ValueError("`y` must be finite and complete to be compared with predictions.")
+        if sample_weight is not None:
+            sample_weight = numeric_vector(sample_weight, len(mean), "sample_weight")
+        return float(r2_score(targets, mean, sample_weight=sample_weight))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
@@ -294,36 +324,28 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _unit_inputs(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self.inputs_(validate_data(self, X, reset=False, dtype=np.float64))
+        array = numeric_matrix(X)
+        if not np.isfinite(array).all():
+            raise ValueError(
+                "`X` must be finite and complete to be predicted, without NaN or inf; leave other "
+                "rows out."
+            )
+        self._check_columns(X, array, reset=False)
+        return self.inputs_(array)
 
     def _validated(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Check shapes and types; messages never repeat a value of the data."""
-        for name, data in (("X", X), ("y", y)):
-            types = getattr(data, "dtypes", None)
-            types = np.array(np.asarray(data).dtype if types is None else types, dtype=object)
-            if any(
-                str(kind).lower().startswith(("date", "time", "duration")) for kind in types.flat
-            ):
-                raise ValueError(
-                    f"`{name}` holds dates or times; make them numbers of one unit first, such as "
-                    "days since a public date."
-                )
-        try:
-            if self.missing == "ignore":
-                X = validate_data(
-                    self, X, dtype=np.float64, ensure_min_samples=2, ensure_all_finite=False
-                )
-                y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False)
-                check_consistent_length(X, y)
-            else:
-                X, y = validate_data(
-                    self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2
-                )
-            return X, np.asarray(y, dtype=np.float64)
-        except ValueError as error:
-            if "could not convert" not in str(error):
-                raise
-        raise ValueError("`X` and `y` must hold numbers; encode other columns as numbers first.")
+        inputs = numeric_matrix(X, least=2)
+        targets = numeric_targets(y, len(inputs))
+        self._check_columns(X, inputs, reset=True)
+        return inputs, targets
+
+    def _check_columns(self, X: Any, array: Array, *, reset: bool) -> None:
+        """Learn how many columns there are and their names, or compare; scikit-learn's words."""
+        names = column_names(X)
+        known = () if reset else tuple(getattr(self, "feature_names_in_", ()))
+        check_no_row_as_names(names, known)
+        validate_data(self, array if names is None else X, reset=reset, skip_check_array=True)
 
     def _repr_html_inner(self) -> str:
         """Return what :meth:`_repr_html_` of scikit-learn shows: parameters, once fitted a card."""

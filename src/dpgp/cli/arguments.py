@@ -49,6 +49,16 @@ Relation = Annotated[
         show_default=False,
     ),
 ]
+Unit = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column that says whose a row is.", show_default=False),
+]
+MostRows = Annotated[
+    int | None,
+    typer.Option(
+        "--max-rows-per-unit", min=1, help="How many rows of one unit count; 1 by default."
+    ),
+]
 Incomplete = Annotated[
     Missing | None,
     typer.Option(

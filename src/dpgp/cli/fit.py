@@ -16,9 +16,11 @@ from dpgp.cli.arguments import (
     Features,
     Incomplete,
     Json,
+    MostRows,
     Relation,
     StudyFile,
     Targets,
+    Unit,
 )
 from dpgp.cli.columns import read_columns
 from dpgp.cli.consent import ask, check_may_spend, print_dry_run, print_forecast, print_request
@@ -49,14 +51,8 @@ def fit(
         typer.Option("--output", "-o", help="Model file to write.", show_default=False),
     ] = None,
     neighbours: Relation = None,
-    unit: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Column that says whose a row is.", show_default=False),
-    ] = None,
-    max_rows_per_unit: Annotated[
-        int | None,
-        typer.Option(min=1, help="How many rows of one unit count; 1 by default."),
-    ] = None,
+    unit: Unit = None,
+    max_rows_per_unit: MostRows = None,
     missing: Incomplete = None,
     rows: Annotated[
         int | None,

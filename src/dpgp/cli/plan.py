@@ -10,7 +10,18 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from dpgp.cli.arguments import Delta, Epsilon, Features, Json, Relation, StudyFile, Targets
+from dpgp.cli.arguments import (
+    Delta,
+    Epsilon,
+    Features,
+    Incomplete,
+    Json,
+    MostRows,
+    Relation,
+    StudyFile,
+    Targets,
+    Unit,
+)
 from dpgp.cli.columns import read_columns
 from dpgp.cli.failures import UsageError, failures_in_words
 from dpgp.cli.output import Screen, print_table
@@ -37,6 +48,9 @@ def plan(
     epsilon: Epsilon = None,
     delta: Delta = None,
     neighbours: Relation = None,
+    unit: Unit = None,
+    max_rows_per_unit: MostRows = None,
+    missing: Incomplete = None,
     error: Annotated[
         float | None,
         typer.Option(
@@ -64,6 +78,9 @@ def plan(
             epsilon=epsilon,
             delta=delta,
             neighbours=neighbours,
+            unit=unit,
+            max_rows_per_unit=max_rows_per_unit,
+            missing=missing,
             rows=rows,
         )
         said = with_study_file(options, study)
@@ -101,11 +118,8 @@ def forecast(request: Request, rows: int) -> Plan:
     """Plan the fit of a request; a UsageError where there is no forecast of such a fit."""
     from dpgp.planning import plan
 
-    if len(request.targets) > 1 or request.max_rows_per_unit > 1:
-        raise UsageError(
-            "there is no forecast of several targets or of several rows a unit yet; ask for one "
-            "target and one row a unit."
-        )
+    if len(request.targets) > 1:
+        raise UsageError("there is no forecast of several targets yet; ask for one target.")
     return plan(
         n=rows,
         bounds={column.name: column.bounds for column in request.features},
@@ -113,6 +127,9 @@ def forecast(request: Request, rows: int) -> Plan:
         epsilon=request.epsilon,
         delta=request.delta,
         neighbours=request.neighbours.value,
+        units=request.unit is not None,
+        max_rows_per_unit=request.max_rows_per_unit,
+        missing=request.missing.value,
     )
 
 

@@ -31,9 +31,10 @@ class Request:
 
     @property
     def row_count_is_public(self) -> bool:
-        """Whether neighbours have the same number of usable rows."""
-        replaced = self.neighbours is Neighbours.REPLACE
-        return replaced and self.unit is None and self.missing is Missing.ERROR
+        """Whether neighbours have the same number of rows that count."""
+        from dpgp.options import row_count_is_public
+
+        return row_count_is_public(self.neighbours, self.missing.value, self.unit is not None)
 
     @property
     def protects(self) -> str:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.features.whitened import WhitenedMap
@@ -34,6 +33,8 @@ Array = NDArray[np.float64]
 
 WORST_CONDITION = 1e5
 """Largest condition number of φ(Z) with which the standard equations keep eight digits."""
+
+EQUALLY_FAR = 1e-6
 
 
 class Inducing(NamedTuple):
@@ -111,10 +112,19 @@ def inducing_points(features: WhitenedMap) -> Array:
 
 
 def _independent_points(features: WhitenedMap) -> Array:
-    """Return anchors and points of the box whose features are least alike, by pivoted QR."""
+    """Return anchors and points of the box whose features are least alike.
+
+    A QR decomposition with pivots; of features that are equally far from those chosen before, as
+    symmetric points are, the first is taken, so that rounding decides nothing.
+    """
     anchors, d = features.anchors, features.dimension
     D = anchors.shape[1]
     spread = low_discrepancy_points([-1.0] * D, [1.0] * D, 20 * d)
     candidates = np.vstack([anchors, spread])
-    _, _, order = qr(features.evaluate(candidates), mode="economic", pivoting=True)
-    return np.asarray(candidates[np.sort(order[:d])])
+    rest, chosen = features.evaluate(candidates).copy(), []
+    for _ in range(d):
+        squares = np.einsum("dm,dm->m", rest, rest)
+        chosen.append(int(np.argmax(squares >= (1 - EQUALLY_FAR) * squares.max())))
+        q = rest[:, chosen[-1]] / np.sqrt(max(squares[chosen[-1]], 1e-300))
+        rest -= np.outer(q, q @ rest)
+    return np.asarray(candidates[np.sort(chosen)])

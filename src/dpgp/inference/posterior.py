@@ -109,7 +109,9 @@ def thin(points: WeightedPoints, count: int) -> NDArray[np.intp]:
     """Return indices of ``count`` equally likely θ, by systematic resampling along the noise."""
     order = np.argsort(points.thetas[:, -1], kind="stable")
     positions = (np.arange(count) + 0.5) / count
-    index = np.searchsorted(np.cumsum(points.weights[order]), positions)
+    # equal weights have steps where positions are: rounded, both meet exactly on every processor
+    steps = np.round(np.cumsum(points.weights[order]), 9)
+    index = np.searchsorted(steps, np.round(positions, 9))
     return np.asarray(order[np.minimum(index, len(order) - 1)])
 
 

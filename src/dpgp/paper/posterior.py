@@ -12,8 +12,10 @@ from scipy.linalg import solve_triangular
 from scipy.stats import norm
 
 from dpgp.features.kernels import takes_vectors
+from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.paper.update import Update
 from dpgp.privacy.certificate import Certificate
+from dpgp.roots import symmetric_root
 
 Array = NDArray[np.float64]
 
@@ -68,25 +70,24 @@ class SparsePosterior:
     def log_predictive_density(self, X: Any, y: Any) -> Array:
         """Return the log density of every target under its own prediction (HM21 eq. 21)."""
         points = self._query(X)
-        std = np.sqrt(self._variance(points, latent=False))
-        return np.asarray(norm.logpdf(np.asarray(y, float), self._mean(points), std))
+        mean, std = self._mean(points), np.sqrt(self._variance(points, latent=False))
+        with np.errstate(over="ignore"):
+            return np.asarray(norm.logpdf(numeric_vector(y, len(mean)), mean, std))
 
     def sample(self, X: Any, n: int = 1, random_state: int | None = None) -> Array:
         """Draw ``n`` functions from the posterior at ``X``, one a column."""
         points = self._query(X)
         generator = np.random.default_rng(random_state)
-        eigenvalues, Q = np.linalg.eigh(self._covariance(points))
-        root = Q * np.sqrt(np.maximum(eigenvalues, 0.0))
-        draws = generator.standard_normal((len(eigenvalues), n))
+        root = symmetric_root(self._covariance(points))
+        draws = generator.standard_normal((len(root), n))
         return np.asarray(self._mean(points)[:, None] + root @ draws)
 
     def _query(self, X: Any) -> Any:
         if not takes_vectors(self.kernel):
             return X
-        points = np.asarray(X, dtype=np.float64)
-        columns = self.inducing_points.shape[1]
-        if points.ndim != 2 or points.shape[1] != columns:
-            raise ValueError(f"`X` must have {columns} columns, got an array of {points.shape}.")
+        points, columns = numeric_matrix(X), self.inducing_points.shape[1]
+        if points.shape[1] != columns:
+            raise ValueError(f"`X` must have {columns} columns, got {points.shape[1]}.")
         return points
 
     def _mean(self, points: Any) -> Array:
@@ -119,11 +120,16 @@ class SparsePosterior:
         return self.noise_std**2 * np.eye(len(points))
 
 
-def cholesky_with_jitter(K_zz: Array, jitter: float = 1e-13) -> Array:
-    """Return the lower Cholesky factor, adding to the diagonal as little as it takes to exist."""
-    scale = float(np.trace(K_zz)) / len(K_zz)
+def cholesky_with_jitter(K_zz: Array) -> Array:
+    """Return the lower Cholesky factor of K + ρI, with ρ = 4 d²·2⁻⁵² of the mean variance.
+
+    Rounding cannot keep that factor of a covariance from existing (Higham 2002, theorem 10.7), so
+    that ρ is the same on every processor; where K is no covariance, ρ grows until it serves.
+    """
+    d = len(K_zz)
+    jitter = 4 * d**2 * np.finfo(np.float64).eps * float(np.trace(K_zz)) / d
     while True:
         try:
-            return np.asarray(np.linalg.cholesky(K_zz + jitter * scale * np.eye(len(K_zz))))
+            return np.asarray(np.linalg.cholesky(K_zz + jitter * np.eye(d)))
         except np.linalg.LinAlgError:
             jitter *= 10.0

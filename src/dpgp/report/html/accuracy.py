@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.placement import low_discrepancy_points
+from dpgp.options import row_count_is_public
 from dpgp.planning import plan
 from dpgp.report.html.payload import COVERAGE
 from dpgp.report.released import posterior_of
@@ -45,20 +46,15 @@ class Expected:
 
 def expected(model: PrivateGPRegressor) -> Expected:
     """Forecast the fit from its public arguments and the number of rows that it knew."""
-    public = all(_label(release) != "number of rows" for release in model.certificate_.releases)
+    certificate = model.certificate_
+    public = row_count_is_public(certificate.neighbours, model.missing, certificate.per_person)
     rows = max(round(model.release_[0][0].n), 1)
     if len(model.calibration_) > 1:
         return Expected(rows, public, None, "plans are made for one target, this model has several")
-    if model.certificate_.rows_per_unit > 1:
-        return Expected(rows, public, None, "plans are made for one row a person, here more count")
     try:
         return Expected(rows, public, _forecast(model, rows))
     except ValueError as error:
         return Expected(rows, public, None, str(error))
-
-
-def _label(release: object) -> str:
-    return str(getattr(release, "label", ""))
 
 
 def _forecast(model: PrivateGPRegressor, rows: int) -> Forecast:
@@ -74,8 +70,11 @@ def _forecast(model: PrivateGPRegressor, rows: int) -> Forecast:
         inducing_points=model.inducing_points,
         stages=model.stages,
         neighbours=model.neighbours,
+        units=model.certificate_.per_person,
+        max_rows_per_unit=model.certificate_.rows_per_unit,
         warp=model.warp,
         calibrate=model.calibrate,
+        missing=model.missing,
     ).forecast
 
 
