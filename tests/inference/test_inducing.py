@@ -89,7 +89,7 @@ def test_features_that_are_too_much_alike_are_refused():
 
 
 def test_rounding_does_not_choose_among_points_that_serve_alike(monkeypatch):
-    features, rng = Layout(("linear", "additive")).features(2), np.random.default_rng(0)
+    features, rng = Layout(("linear", "joint")).features(4), np.random.default_rng(0)
     Z, exact = inducing_points(features), type(features).evaluate
 
     def rounded(self, X, out=None):
