@@ -3,16 +3,19 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml constraints.txt README.md $(shell find src -type f -not -name '*.pyc')
+FAST := not slow and not external and not baselines and not browser
 LABORATORY := $(shell find experiments -type f -not -name '*.pyc' -not -path 'experiments/tests/*')
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install -qq --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo experiments test test-slow lint docs bench clean
+.PHONY: help install demo experiments test test-slow test-oldest lint docs bench clean
 
 help:
 	@echo "make demo         fit a private model of real data; leaves a model, a figure and a report in demo/"
 	@echo "make test         install what the tests need, check the code, run the tests"
-	@echo "make test-slow    long statistical tests, networks, the report in Chromium, agreement with GPflow and GPyTorch"
+	@echo "make test-slow    long statistical tests, networks, the report in Chromium, agreement with GPflow and GPyTorch,"
+	@echo "                  and all tests with the BLAS kernels of another processor"
+	@echo "make test-oldest  the tests with the oldest versions that pyproject.toml allows"
 	@echo "make experiments  install what \`dpgp reproduce\` needs, into .venv"
 	@echo "make lint         ruff, mypy and import-linter alone"
 	@echo "make bench        a pass over the rows against the machine's own limit, a fit against scikit-learn's"
@@ -49,7 +52,7 @@ lint: $(VENV)/test.stamp
 	@$(BIN)/lint-imports > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
 
 test: lint
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not external and not baselines and not browser" -n auto
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "$(FAST)" -n auto
 
 # GPflow and GPyTorch contradict each other and us: each has an environment of its own
 .venv-%/.stamp: tests/agreement/requirements-%.txt
@@ -64,6 +67,16 @@ $(VENV)/slow.stamp: $(VENV)/test.stamp
 
 test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
 	@OPENBLAS_NUM_THREADS=1 DPGP_REQUIRE_EXTERNAL=1 $(BIN)/pytest -m "slow or external or baselines or browser" -n auto
+	@OPENBLAS_NUM_THREADS=1 OPENBLAS_CORETYPE=Sandybridge $(BIN)/pytest -m "$(FAST)" -n auto
+
+.venv-oldest/.stamp: tests/oldest.txt
+	@rm -rf .venv-oldest
+	@$(PYTHON) -m venv .venv-oldest
+	@PIP_DISABLE_PIP_VERSION_CHECK=1 .venv-oldest/bin/pip install -qq -r $<
+	@touch $@
+
+test-oldest: .venv-oldest/.stamp
+	@OPENBLAS_NUM_THREADS=1 PYTHONPATH=src .venv-oldest/bin/python -m pytest -m "$(FAST)" -n auto --ignore tests/test_docs.py
 
 $(VENV)/docs.stamp: $(BIN)/python $(SOURCES) $(LABORATORY)
 	@$(PIP) '.[docs]' ./experiments
@@ -79,4 +92,4 @@ bench: $(VENV)/test.stamp
 	@$(BIN)/python benchmarks/fit_time.py
 
 clean:
-	@rm -rf $(VENV) .venv-gpflow .venv-gpytorch demo results docs/_build
+	@rm -rf $(VENV) .venv-gpflow .venv-gpytorch .venv-oldest demo results docs/_build

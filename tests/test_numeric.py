@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 
 from dpgp.numeric import (
     as_floats,
+    check_distinct_names,
     check_no_row_as_names,
     column_names,
     numeric_matrix,
@@ -104,6 +105,13 @@ def test_only_frames_have_column_names():
     assert column_names(pd.DataFrame(FRAME)) == ("a", "b")
     assert column_names(pa.table(FRAME)) == ("a", "b")
     assert column_names(np.zeros((2, 2))) is None
+
+
+def test_columns_have_different_names():
+    check_distinct_names(None)
+    check_distinct_names(["a", "b"])
+    with pytest.raises(ValueError, match="different names"):
+        check_distinct_names(["a", "a"])
 
 
 def test_a_row_of_data_is_no_header():

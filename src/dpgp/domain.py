@@ -124,4 +124,9 @@ def _checked_pair(pair: Any, argument: str) -> tuple[float, float]:
         raise ValueError(f"`{argument}` must be finite, got {(low, high)}.")
     if not low < high:
         raise ValueError(f"`{argument}` must have low < high, got {(low, high)}.")
+    if not 0.0 < (high - low) / 2 < math.inf:  # what rows are divided by
+        raise ValueError(
+            f"`{argument}` must have a width that a float can hold, got {(low, high)}; choose "
+            "other units."
+        )
     return low, high

@@ -92,6 +92,12 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(str(name) for name in names)
 
 
+def check_distinct_names(names: Collection[str] | None) -> None:
+    """Raise where two columns have one name, in fixed words; other libraries list them."""
+    if names is not None and len(set(names)) < len(names):
+        raise ValueError("the columns of `X` must have different names; rename all but one.")
+
+
 def check_no_row_as_names(names: Collection[str] | None, known: Collection[str] = ()) -> None:
     """Raise where names look like somebody's row, read from a file without a header.
 

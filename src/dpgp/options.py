@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,20 +15,15 @@ from sklearn.gaussian_process.kernels import Kernel
 from dpgp.domain import Box, Missing
 from dpgp.features.kernels import variance_bound
 from dpgp.inference.priors import default_kernel
+from dpgp.numeric import as_floats
 from dpgp.privacy.arguments import as_count
 from dpgp.privacy.neighbours import Neighbours
 
 Array = NDArray[np.float64]
 
 FAMILIES = ("grid", "linear", "additive", "joint")
-STAGES = (
-    1.0,
-    1.0,
-    2.0,
-    3.0,
-    4.0,
-    6.0,
-)  # `dpgp reproduce successor`: later stages see smaller residuals
+STAGES = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)  # later stages see smaller residuals
+MOST_STAGES = 100  # each is a pass over the rows
 MAX_FEATURES = 2000
 
 
@@ -92,8 +88,8 @@ class Options:
             per_person=per_person,
             max_rows_per_unit=_rows_per_unit(max_rows_per_unit, per_person),
             missing=Missing.parse(missing),
-            warp=bool(warp),
-            calibrate=bool(calibrate),
+            warp=_flag("warp", warp),
+            calibrate=_flag("calibrate", calibrate),
         )
 
     @property
@@ -139,14 +135,30 @@ def _kernels(kernel: Any, columns: int) -> tuple[Any, ...]:
                 "`kernel` must be a scikit-learn kernel or a list of them, got "
                 f"{type(candidate).__name__}; other kernels work in dpgp.paper."
             )
+        _check_parameters(candidate, columns)
         variance_bound(candidate, (np.full(columns, -1.0), np.ones(columns)))
     return kernels
+
+
+def _check_parameters(kernel: Kernel, columns: int) -> None:
+    """Raise unless hyperparameters are positive, finite, and as many as the inputs ask for."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if not np.isfinite(kernel.theta).all():  # θ are logarithms
+            raise ValueError("`kernel` must have positive, finite hyperparameters.")
+    try:
+        kernel.diag(np.zeros((1, columns)))
+        kernel(np.zeros((1, columns)))
+    except ValueError:
+        raise ValueError(
+            f"`kernel` does not take {columns} input(s): give it one length scale, or one an input."
+        ) from None
 
 
 def _families(features: str | Sequence[str] | None) -> tuple[str, ...] | None:
     if features is None:
         return None
-    families = (features,) if isinstance(features, str) else tuple(features)
+    several = features if isinstance(features, Sequence) else ()
+    families = (features,) if isinstance(features, str) else tuple(several)
     if not families or any(name not in FAMILIES for name in families):
         raise ValueError(f"`features` must be among {FAMILIES}, got {features!r}.")
     return families
@@ -159,8 +171,8 @@ def _points(points: Any, families: tuple[str, ...] | None, box: Box) -> Array | 
     columns = len(box.low)
     if np.ndim(points) == 0:
         return _checked_count(as_count("inducing_points", points), columns, families)
-    array = np.asarray(points, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != columns or not box.contains(array):
+    array = as_floats(points, "inducing_points")
+    if array.ndim != 2 or array.shape[1] != columns or not len(array) or not box.contains(array):
         raise ValueError(
             "`inducing_points` must be a number, or points of shape (points, "
             f"{columns}) inside `bounds`."
@@ -185,12 +197,20 @@ def _stages(stages: Any) -> tuple[float, ...]:
     """Return the weights of the stages in the budget."""
     if stages is None:
         return STAGES
-    if np.ndim(stages) == 0:
-        return (1.0,) * as_count("stages", stages)
-    weights = tuple(float(weight) for weight in stages)
+    is_number = isinstance(stages, Real)
+    weights = (1.0,) * min(as_count("stages", stages), MOST_STAGES + 1) if is_number else stages
+    weights = tuple(as_floats(weights, "stages").ravel().tolist())
     if not weights or min(weights) <= 0.0 or not math.isfinite(math.fsum(weights)):
         raise ValueError(f"`stages` must hold positive weights, got {stages!r}.")
+    if len(weights) > MOST_STAGES:
+        raise ValueError(f"`stages` must be at most {MOST_STAGES}, got {len(weights)} or more.")
     return weights
+
+
+def _flag(name: str, value: Any) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"`{name}` must be True or False, got {type(value).__name__}.")
+    return bool(value)
 
 
 def _rows_per_unit(most: Any, per_person: bool) -> int:

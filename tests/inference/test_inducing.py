@@ -9,9 +9,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 
 from dpgp.features.whitened import InducingFeatures, WhitenedMap
 from dpgp.inference.evidence import Moments
-from dpgp.inference.inducing import EffectiveKernel
+from dpgp.inference.inducing import EffectiveKernel, inducing_points
 from dpgp.inference.posterior import Posterior
-from dpgp.planning.design import asked_layout, layouts
+from dpgp.planning.design import Layout, asked_layout, layouts
 
 KERNEL = ConstantKernel(0.1) * RBF(0.5) + DotProduct(0.3) + Matern(0.4, nu=1.5)
 
@@ -86,3 +86,16 @@ def test_features_that_are_too_much_alike_are_refused():
     posterior = posterior_of(InducingFeatures(RBF(1.0), points))
     with pytest.raises(ValueError, match=r"too much alike for inducing points.*`dpgp\.export`"):
         posterior.inducing()
+
+
+def test_rounding_does_not_choose_among_points_that_serve_alike(monkeypatch):
+    features, rng = Layout(("linear", "joint")).features(4), np.random.default_rng(0)
+    Z, exact = inducing_points(features), type(features).evaluate
+
+    def rounded(self, X, out=None):
+        phi = exact(self, X, out)
+        return phi * (1 + 1e-14 * rng.standard_normal(phi.shape))
+
+    monkeypatch.setattr(type(features), "evaluate", rounded)
+    for _ in range(5):
+        assert np.array_equal(inducing_points(features), Z)

@@ -165,3 +165,11 @@ def test_unequal_spreads_widen_far_intervals_and_narrow_near_ones():
     unequal = posterior(features_1d(5, 0.4), KERNEL, thetas, spreads=np.array([0.1, 5.0]))
     assert (unequal.half_width(U, 0.99)[1] > equal.half_width(U, 0.99)[1]).all()
     assert (unequal.half_width(U, 0.5)[1] < equal.half_width(U, 0.5)[1]).all()
+
+
+@pytest.mark.parametrize("count", [8, 32])
+def test_thinning_equal_weights_is_not_left_to_rounding(count):
+    thetas, rng = np.zeros((256, 1)), np.random.default_rng(0)
+    weights = (1 + 1e-14 * rng.standard_normal((20, 256))) / 256
+    chosen = {tuple(thin(WeightedPoints(thetas, row, 0.0), count)) for row in weights}
+    assert len(chosen) == 1

@@ -10,7 +10,10 @@ def as_number(name: str, value: object) -> float:
         return value
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"`{name}` must be a number, got {type(value).__name__}.")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def as_non_negative(name: str, value: float) -> float:
