@@ -21,7 +21,7 @@ from dpgp.cli.study import Missing
 
 if TYPE_CHECKING:
     from dpgp.cli.people import HeldOut, People
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 EPSILON = 1.0
 DELTA = 1e-6
@@ -58,7 +58,7 @@ def demo(
         with working("Scoring and drawing"):
             held_out = _score(model, train, test)
             _save(model, output)
-    print_guarantee(console, model.certificate_)
+    print_guarantee(console, model.certificate)
     print_table(console, _held_out_table(held_out))
     _print_what_to_look_at(console, output)
 
@@ -76,19 +76,19 @@ def _request() -> Request:
     return Request((AGE, WEIGHT), (HEIGHT,), EPSILON, DELTA, missing=Missing.IGNORE)
 
 
-def _fit(request: Request, train: People) -> PrivateGPRegressor:
+def _fit(request: Request, train: People) -> FittedModel:
     from dpgp.cli.rows import FitRows
 
     return fit_request(request, FitRows(train.X, train.height, None))
 
 
-def _score(model: PrivateGPRegressor, train: People, test: People) -> HeldOut:
+def _score(model: FittedModel, train: People, test: People) -> HeldOut:
     from dpgp.cli.people import score
 
     return score(model, train, test)
 
 
-def _save(model: PrivateGPRegressor, folder: Path) -> None:
+def _save(model: FittedModel, folder: Path) -> None:
     from dpgp.report.height_figure import draw_height
     from dpgp.report.html import report_html
     from dpgp.report.style import save_figure

@@ -13,30 +13,29 @@ from dpgp.cli.output import TextTable, print_table
 
 if TYPE_CHECKING:
     from dpgp.domain import Box
+    from dpgp.model.fitted import FittedModel
     from dpgp.privacy.certificate import Certificate
-    from dpgp.regressor import PrivateGPRegressor
 
 
-def describe(model: PrivateGPRegressor) -> dict[str, Any]:
+def describe(model: FittedModel) -> dict[str, Any]:
     """Return what is public of a model: guarantee, bounds, and what was learned."""
     from dpgp.model_file.guarantee import certificate_to_json
     from dpgp.report.guarantee import guarantee_in_words
-    from dpgp.report.released import posterior_of
 
-    posterior = posterior_of(model, 0)
-    certificate = model.certificate_
-    targets = _box_rows(model.target_box_, "target")
+    posterior = model.posteriors[0]
+    certificate = model.certificate
+    targets = _box_rows(model.options.target_box, "target")
     return {
         "guarantee": {
             **certificate_to_json(certificate),
             "is_private": certificate.is_private,
             "in_words": guarantee_in_words(certificate),
         },
-        "inputs": _box_rows(model.inputs_.box, "input"),
+        "inputs": _box_rows(model.inputs.box, "input"),
         "targets": [row | _learned(model, k) for k, row in enumerate(targets)],
         "features": posterior.features.dimension,
         "kernel": str(posterior.kernel),
-        "inputs_warped": model.inputs_.warp is not None,
+        "inputs_warped": model.inputs.warp is not None,
         "health": list(model.health_),
     }
 
@@ -49,16 +48,16 @@ def _box_rows(box: Box, kind: str) -> list[dict[str, Any]]:
     ]
 
 
-def _learned(model: PrivateGPRegressor, target: int) -> dict[str, Any]:
+def _learned(model: FittedModel, target: int) -> dict[str, Any]:
     import numpy as np
 
-    from dpgp.report.released import posterior_of
-
-    draws = np.exp(posterior_of(model, target).thetas[:, -1])
-    low, median, high = model.target_box_.half_width[target] * np.quantile(draws, [0.05, 0.5, 0.95])
+    draws = np.exp(model.posteriors[target].thetas[:, -1])
+    low, median, high = model.options.target_box.half_width[target] * np.quantile(
+        draws, [0.05, 0.5, 0.95]
+    )
     return {
         "noise_std": {"median": float(median), "low_90": float(low), "high_90": float(high)},
-        "interval_95_in_stds": float(model.calibration_[target].factor(0.95)),
+        "interval_95_in_stds": float(model.calibrations[target].factor(0.95)),
     }
 
 
@@ -78,7 +77,7 @@ def print_guarantee(console: Console, certificate: Certificate) -> None:
     )
 
 
-def print_health(console: Console, model: PrivateGPRegressor) -> None:
+def print_health(console: Console, model: FittedModel) -> None:
     """Print what looks wrong with a model; nothing where all is well."""
     from dpgp.report.health import LOOKS_WRONG
 
@@ -88,16 +87,16 @@ def print_health(console: Console, model: PrivateGPRegressor) -> None:
         console.print(Panel(text, title=LOOKS_WRONG, title_align="left", border_style="yellow"))
 
 
-def print_model(console: Console, model: PrivateGPRegressor) -> None:
+def print_model(console: Console, model: FittedModel) -> None:
     """Print guarantee, columns, what was learned, and every release."""
     about = describe(model)
-    print_guarantee(console, model.certificate_)
+    print_guarantee(console, model.certificate)
     print_health(console, model)
     print_table(console, TextTable("Columns", ("column", "from", "to"), _column_rows(about)))
     console.print("[bold]Model[/]")
     print_pairs(console, _model_rows(about))
     console.print()
-    certificate = model.certificate_
+    certificate = model.certificate
     together = "" if certificate.mu is None else f"Together μ = {certificate.mu:.4g}. "
     print_table(
         console,

@@ -33,7 +33,7 @@ from dpgp.cli.study import Study, with_study_file
 
 if TYPE_CHECKING:
     from dpgp.cli.rows import FitRows
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 
 def fit(
@@ -153,12 +153,12 @@ def _show_and_ask(
         ask()
 
 
-def fit_request(request: Request, rows: FitRows) -> PrivateGPRegressor:
+def fit_request(request: Request, rows: FitRows) -> FittedModel:
     """Fit what was asked for; spends the budget."""
     with working("Fitting"):
-        from dpgp.regressor import PrivateGPRegressor
+        from dpgp.model.fitted import FittedModel
 
-        model = PrivateGPRegressor(
+        model = FittedModel(
             epsilon=request.epsilon,
             delta=request.delta,
             bounds=[column.bounds for column in request.features],
@@ -171,19 +171,19 @@ def fit_request(request: Request, rows: FitRows) -> PrivateGPRegressor:
     return _named(model, request)
 
 
-def _named(model: PrivateGPRegressor, request: Request) -> PrivateGPRegressor:
+def _named(model: FittedModel, request: Request) -> FittedModel:
     """Tell the model the names of its columns, which arrays do not have."""
     import numpy as np
 
     names = tuple(column.name for column in request.features)
     targets = tuple(column.name for column in request.targets)
-    model.inputs_ = replace(model.inputs_, box=replace(model.inputs_.box, names=names))
-    model.target_box_ = replace(model.target_box_, names=targets)
+    model.inputs = replace(model.inputs, box=replace(model.inputs.box, names=names))
+    model.options.target_box = replace(model.options.target_box, names=targets)
     model.feature_names_in_ = np.array(names, dtype=object)
     return model
 
 
-def _report(model: PrivateGPRegressor, output: Path, json: bool) -> None:
+def _report(model: FittedModel, output: Path, json: bool) -> None:
     from dpgp.cli.description import describe, print_guarantee, print_health
 
     if json:
@@ -191,7 +191,7 @@ def _report(model: PrivateGPRegressor, output: Path, json: bool) -> None:
         print_json(about)
         return
     console = Screen()
-    print_guarantee(console, model.certificate_)
+    print_guarantee(console, model.certificate)
     print_health(console, model)
     print_files(console, [output])
     model_file, page = shlex.quote(str(output)), shlex.quote(str(output.with_suffix(".html")))

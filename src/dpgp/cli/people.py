@@ -22,7 +22,7 @@ from dpgp.cli.columns import Column
 from dpgp.cli.output import DataError
 
 if TYPE_CHECKING:
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
 
@@ -101,7 +101,7 @@ def frame(X: Array) -> Any:
     return pd.DataFrame(X, columns=[AGE.name, WEIGHT.name])
 
 
-def score(model: PrivateGPRegressor, train: People, test: People) -> HeldOut:
+def score(model: FittedModel, train: People, test: People) -> HeldOut:
     """Score predictions of held-out heights; rows without all three values cannot be scored."""
     complete = test.rows(np.isfinite(test.X).all(axis=1) & np.isfinite(test.height))
     mean = model.predict(frame(complete.X))

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from dpgp.model.fitted import FittedModel
     from dpgp.private.tables import Array, Table
-    from dpgp.regressor import PrivateGPRegressor
 
     Indices = NDArray[np.intp]
 
@@ -94,14 +94,14 @@ def _check_coverage(coverage: float) -> None:
         raise UsageError(f"--coverage must lie between 0 and 1, got {coverage:g}; 0.95 is usual.")
 
 
-def _target_names(model: PrivateGPRegressor, given: Sequence[str] | None) -> Sequence[str]:
-    count = len(model.calibration_)
+def _target_names(model: FittedModel, given: Sequence[str] | None) -> Sequence[str]:
+    count = len(model.calibrations)
     if given:
         if len(given) != count:
             raise UsageError(f"the model has {count} target(s); give --name {count} time(s).")
         return given
-    if model.target_box_.names is not None:
-        return model.target_box_.names
+    if model.options.target_box.names is not None:
+        return model.options.target_box.names
     return ["prediction"] if count == 1 else [f"prediction_{k + 1}" for k in range(count)]
 
 
@@ -113,14 +113,14 @@ def _check_header(header: Sequence[str], before: int) -> None:
         )
 
 
-def _inputs(model: PrivateGPRegressor, table: Table) -> Array:
+def _inputs(model: FittedModel, table: Table) -> Array:
     """Return the inputs in the model's order; a model without names takes columns as they come."""
     import numpy as np
 
     from dpgp.private.tables import TableError
 
-    count = len(model.inputs_.box.low)
-    names = model.inputs_.box.names or table.names
+    count = len(model.inputs.box.low)
+    names = model.inputs.box.names or table.names
     if len(names) != count:
         raise TableError(
             f"the model does not know the names of its {count} input(s); pass a file with these "
@@ -130,13 +130,13 @@ def _inputs(model: PrivateGPRegressor, table: Table) -> Array:
     return np.column_stack([table.numbers(name) for name in names])
 
 
-def _predictions(model: PrivateGPRegressor, X: Array, coverage: float) -> list[Array]:
+def _predictions(model: FittedModel, X: Array, coverage: float) -> list[Array]:
     """Return mean, std, lower and upper of every target in turn; NaN where inputs are missing."""
     import numpy as np
 
     complete = np.flatnonzero(np.isfinite(X).all(axis=1))
-    columns = np.full((len(model.calibration_), len(SUFFIXES), len(X)), np.nan)
-    factors = np.array([calibration.factor(coverage) for calibration in model.calibration_])
+    columns = np.full((len(model.calibrations), len(SUFFIXES), len(X)), np.nan)
+    factors = np.array([calibration.factor(coverage) for calibration in model.calibrations])
     for batch in tracked(_batches(complete), "Predicting"):
         mean, std = _mean_and_std(model, X[batch])
         half_width = factors[:, None] * std
@@ -148,7 +148,7 @@ def _batches(rows: Indices) -> list[Indices]:
     return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
 
 
-def _mean_and_std(model: PrivateGPRegressor, X: Array) -> tuple[Array, Array]:
+def _mean_and_std(model: FittedModel, X: Array) -> tuple[Array, Array]:
     """Return both with a row for each target."""
     import numpy as np
 
@@ -158,10 +158,10 @@ def _mean_and_std(model: PrivateGPRegressor, X: Array) -> tuple[Array, Array]:
     return np.atleast_2d(mean.T), np.atleast_2d(std.T)
 
 
-def _say_what_is_special(model: PrivateGPRegressor, X: Array) -> None:
+def _say_what_is_special(model: FittedModel, X: Array) -> None:
     import numpy as np
 
-    box = model.inputs_.box
+    box = model.inputs.box
     if not np.isfinite(X).all():
         _say("Rows with missing inputs get no prediction: their new cells are empty.")
     if np.any((box.low > X) | (box.high < X)):

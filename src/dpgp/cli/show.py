@@ -10,7 +10,7 @@ from dpgp.cli.failures import failures_in_words
 from dpgp.cli.output import Screen
 
 if TYPE_CHECKING:
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 
 def show(
@@ -35,12 +35,12 @@ def show(
         print_model(Screen(), fitted)
 
 
-def load_model(path: Path) -> PrivateGPRegressor:
+def load_model(path: Path) -> FittedModel:
     """Return the model of a file; a ModelFileError where there is none."""
     from dpgp.model_file import ModelFileError, load
 
     try:
-        model: PrivateGPRegressor = load(path)
+        model: FittedModel = load(path)
     except ModelFileError as error:
         raise ModelFileError(f"'{path}' is no model: {error}") from None
     except OSError as error:

@@ -48,7 +48,7 @@ def to_onnx(estimator: Any, target: int | None = None) -> Any:
     from dpgp.export.onnx_model import COVERAGE, build, describe
 
     numbers = specification(estimator, target)
-    factor = estimator.calibration_[target or 0].factor(COVERAGE)
+    factor = estimator.calibrations[target or 0].factor(COVERAGE)
     model = build(numbers, factor)
     describe(model, estimator, target or 0)
     return model

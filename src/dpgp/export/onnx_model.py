@@ -55,18 +55,18 @@ def _predictions(
 
 def describe(model: Any, estimator: Any, target: int) -> None:
     """Write the guarantee, the columns and their bounds into the model's metadata."""
-    certificate = estimator.certificate_
+    certificate = estimator.certificate
     model.producer_name, model.producer_version = "dpgp", __version__
     statement, neighbours = str(certificate).split("\n")[:2]
     model.doc_string = f"A Gaussian-process regression fitted by dpgp. {statement} {neighbours}"
-    targets = _columns(estimator.target_box_, "target")
+    targets = _columns(estimator.options.target_box, "target")
     facts = {
         "epsilon": f"{float(certificate.epsilon)}",
         "delta": f"{float(certificate.delta)}",
         "neighbours": certificate.neighbours.value,
         "statement": statement,
         "dpgp_version": __version__,
-        "inputs": json.dumps(_columns(estimator.inputs_.box, "input")),
+        "inputs": json.dumps(_columns(estimator.inputs.box, "input")),
         "target": json.dumps(targets[target]),
         "interval_coverage": f"{COVERAGE}",
     }

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sk
-from sklearn.utils.validation import check_is_fitted
 
 from dpgp.features.whitened import (
     ColumnFeatures,
@@ -40,13 +39,12 @@ _SMOOTHNESS = (0.5, 1.5, 2.5)
 
 def specification_of(estimator: Any, target: int | None) -> dict[str, Any]:
     """Return inputs, target scale, features, kernel, and q(u) of one target."""
-    check_is_fitted(estimator)
     k = chosen_target(estimator, target)
-    posterior = estimator._posterior_of(k)
+    posterior = estimator.posteriors[k]
     return {
-        "inputs": _inputs(estimator.inputs_),
-        "centre": float(estimator.target_box_.centre[k]),
-        "scale": float(estimator.target_box_.half_width[k]),
+        "inputs": _inputs(estimator.inputs),
+        "centre": float(estimator.options.target_box.centre[k]),
+        "scale": float(estimator.options.target_box.half_width[k]),
         "noise_variance": float(posterior.moments.noise**2),
         "m": posterior.moments.w,
         "S": posterior.moments.V,
@@ -58,7 +56,7 @@ def specification_of(estimator: Any, target: int | None) -> dict[str, Any]:
 
 def chosen_target(estimator: Any, target: int | None) -> int:
     """Return the number of the target; of several, one must be chosen."""
-    count = len(estimator.calibration_)
+    count = len(estimator.calibrations)
     if target is None and count > 1:
         raise ValueError(f"`target` must say which of the {count} targets, from 0 to {count - 1}.")
     if not 0 <= (target or 0) < count:

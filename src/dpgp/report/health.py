@@ -24,7 +24,7 @@ from dpgp.report.released import column_names, posterior_of
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
     from dpgp.inference.stage import StageRelease
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
 
@@ -54,13 +54,13 @@ FAR_APART = 3.0
 class Look:
     """One target of a fitted model, in units of its bounds scaled to [−1, 1]."""
 
-    model: PrivateGPRegressor
+    model: FittedModel
     target: int
 
     @property
     def name(self) -> str:
         """The target's name."""
-        return column_names(self.model.target_box_, "target")[self.target]
+        return column_names(self.model.options.target_box, "target")[self.target]
 
     @property
     def posterior(self) -> Posterior:
@@ -70,12 +70,12 @@ class Look:
     @property
     def stages(self) -> tuple[StageRelease, ...]:
         """The target's releases."""
-        return self.model.release_[self.target]
+        return self.model.stages[self.target]
 
     @cached_property
     def inputs(self) -> tuple[Array, Array]:
         """Inputs to look at, and how many rows each stands for: the private density, or the box."""
-        density, box = self.model.input_density_, self.model.inputs_.box
+        density, box = self.model.density, self.model.inputs.box
         if density is not None:
             return density.points, density.weights
         return low_discrepancy_points(box.low, box.high, BOX_POINTS), np.ones(BOX_POINTS)
@@ -83,7 +83,7 @@ class Look:
     @cached_property
     def function(self) -> tuple[Array, Array]:
         """Means before they are cut, and standard deviations of f."""
-        return self.posterior.predict(self.model.inputs_(self.inputs[0]), latent=True)
+        return self.posterior.predict(self.model.inputs(self.inputs[0]), latent=True)
 
     @property
     def error(self) -> float:
@@ -95,13 +95,13 @@ class Look:
         return float(np.average(np.abs(self.function[0]) > size, weights=self.inputs[1]))
 
 
-def check_health(model: PrivateGPRegressor) -> tuple[str, ...]:
+def check_health(model: FittedModel) -> tuple[str, ...]:
     """Return what looks wrong, a sentence each; nothing where all is well."""
     return tuple(_findings(model))
 
 
-def _findings(model: PrivateGPRegressor) -> Iterator[str]:
-    for k in range(len(model.calibration_)):
+def _findings(model: FittedModel) -> Iterator[str]:
+    for k in range(len(model.calibrations)):
         look = Look(model, k)
         wrong_unit = beyond_the_range(look)
         found = [check(look) for check in CHECKS] if wrong_unit is None else [wrong_unit]
@@ -135,7 +135,7 @@ def beyond_the_range(look: Look) -> str | None:
 
 def unusual_tails(look: Look) -> str | None:
     """Residuals have far more, or far fewer, large values than a normal law: k_95/k_50."""
-    calibration = look.model.calibration_[look.target]
+    calibration = look.model.calibrations[look.target]
     ratio = calibration.factor(0.95) / max(calibration.factor(0.5), 1e-3)
     if ratio > MOST_TAILS:
         return (
@@ -168,7 +168,7 @@ def _grew(before: StageRelease, after: StageRelease) -> bool:
 
 def far_from_forecast(look: Look) -> str | None:
     """The posterior's own error of f is several times what was plausible before the fit."""
-    scale = float(look.model.target_box_.half_width[look.target])
+    scale = float(look.model.options.target_box.half_width[look.target])
     error, high = scale * look.error, scale * _plausible_error(look.model, look.posterior)
     if error <= FAR_APART * high:
         return None
@@ -178,18 +178,18 @@ def far_from_forecast(look: Look) -> str | None:
     )
 
 
-def _plausible_error(model: PrivateGPRegressor, posterior: Posterior) -> float:
+def _plausible_error(model: FittedModel, posterior: Posterior) -> float:
     """Return the error of f that nine plausible functions in ten stay below with these releases."""
-    certificate, columns = model.certificate_, len(model.inputs_.box.low)
+    certificate, columns = model.certificate, len(model.inputs.box.low)
     if certificate.mu is None or math.isinf(certificate.mu):
         return math.inf
     setting = Setting(
-        model.release_[0][0].n,
+        model.stages[0][0].n,
         columns,
         certificate.mu,
         certificate.neighbours,
         certificate.rows_per_unit,
-        len(model.calibration_),
+        len(model.calibrations),
     )
     shares = [
         (release.mu / certificate.mu) ** 2

@@ -13,7 +13,7 @@ from dpgp.report.model_map import draw_map, surface
 from dpgp.report.style import BLUE, GREEN, PURPLE, VERMILION, panels, styled
 
 if TYPE_CHECKING:
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ UNSURE = 5.0
 
 
 @styled
-def draw_height(model: PrivateGPRegressor) -> Figure:
+def draw_height(model: FittedModel) -> Figure:
     """Draw the map to the left and slices with two-sd bands to the right."""
     figure, ((left, right),) = panels(1, 2, (10.2, 4.5), share=False)
     _draw_map(left, model)
@@ -50,14 +50,14 @@ def draw_height(model: PrivateGPRegressor) -> Figure:
     return figure
 
 
-def _draw_map(axis: Axes, model: PrivateGPRegressor) -> None:
+def _draw_map(axis: Axes, model: FittedModel) -> None:
     drawn = surface(model, 0, np.linspace(0.5, 80.0, 160), np.linspace(5.0, 140.0, 160))
     draw_map(axis, drawn, np.arange(70, 186, 5), UNSURE, "height (cm)")
     axis.set(xlabel="age (years)", ylabel="weight (kg)")
     axis.set_title(f"Mean height (pale: its sd is above {UNSURE:g} cm)")
 
 
-def _predict(model: PrivateGPRegressor, X: Array) -> tuple[Array, Array]:
+def _predict(model: FittedModel, X: Array) -> tuple[Array, Array]:
     import pandas as pd
 
     table = pd.DataFrame(X, columns=list(model.feature_names_in_))
@@ -65,7 +65,7 @@ def _predict(model: PrivateGPRegressor, X: Array) -> tuple[Array, Array]:
     return mean, std
 
 
-def _draw_slice(axis: Axes, model: PrivateGPRegressor, piece: Slice) -> None:
+def _draw_slice(axis: Axes, model: FittedModel, piece: Slice) -> None:
     weights = np.linspace(piece.low, piece.high, 80)
     mean, std = _predict(model, np.stack([np.full_like(weights, piece.age), weights], axis=-1))
     axis.fill_between(weights, mean - 2 * std, mean + 2 * std, color=piece.color, alpha=0.2, lw=0)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpgp.report.style import INK, SEQUENTIAL
 
 if TYPE_CHECKING:
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
 
@@ -33,20 +33,20 @@ class Surface(NamedTuple):
     std: Array
 
 
-def surface(model: PrivateGPRegressor, k: int, x: Array, y: Array) -> Surface:
+def surface(model: FittedModel, k: int, x: Array, y: Array) -> Surface:
     """Return the mean of f and its standard deviation on a mesh of two inputs."""
     X = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     blocks = np.array_split(X, max(len(X) // ROWS_PER_CALL, 1))
-    parts = [model._predict_one(k, model.inputs_(block), False, True) for block in blocks]
+    parts = [model._predict_one(k, model.inputs(block), False, True) for block in blocks]
     mean, std = (np.concatenate(part).reshape(len(y), len(x)) for part in zip(*parts, strict=True))
     return Surface(x, y, model._cut(k, mean), std)
 
 
 def draw_two_inputs(
-    model: PrivateGPRegressor, axis: Axes, k: int, inputs: tuple[str, str], target: str
+    model: FittedModel, axis: Axes, k: int, inputs: tuple[str, str], target: str
 ) -> Axes:
     """Draw the mean over the box, and where the rows are."""
-    box = model.inputs_.box
+    box = model.inputs.box
     x, y = (np.linspace(box.low[n], box.high[n], MAP_POINTS) for n in (0, 1))
     drawn = surface(model, k, x, y)
     unsure = _round_number(LITTLE_KNOWN * float(np.std(drawn.mean)))
@@ -82,9 +82,9 @@ def _contour(axis: Axes, drawn: Surface, height: Array, levels: Any, **look: Any
     return axis.contour(drawn.x, drawn.y, height, crossed, linewidths=0.8, **look)
 
 
-def _draw_atoms(axis: Axes, model: PrivateGPRegressor) -> None:
+def _draw_atoms(axis: Axes, model: FittedModel) -> None:
     """Draw a dot at every point of the private density, its area the number of rows there."""
-    density = model.input_density_
+    density = model.density
     if density is None:
         return
     x, y = density.points.T

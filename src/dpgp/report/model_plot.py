@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from dpgp.export.specify import chosen_target
 from dpgp.report.model_map import draw_two_inputs
-from dpgp.report.released import column_names, densities
+from dpgp.report.released import densities
 from dpgp.report.style import BLUE, GREY, INK, SKY, legend_above, shown_panels, shown_style
 
 if TYPE_CHECKING:
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
 
@@ -34,13 +34,11 @@ class Bands(NamedTuple):
     observations: Array
 
 
-def draw_model(
-    model: PrivateGPRegressor, ax: Any = None, target: int | None = None
-) -> Axes | list[Axes]:
+def draw_model(model: FittedModel, ax: Any = None, target: int | None = None) -> Axes | list[Axes]:
     """Draw a curve of one input, a map of two, or a list of slices of more."""
     k = chosen_target(model, target)
     with shown_style():
-        columns = len(model.inputs_.box.low)
+        columns = len(model.inputs.box.low)
         if columns == 1:
             return _draw_curve_of_one(model, _axes(ax, 1, (6.4, 4.0))[0], k)
         if columns == 2:
@@ -65,8 +63,8 @@ def _axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
     return axes
 
 
-def _draw_curve_of_one(model: PrivateGPRegressor, axis: Axes, k: int) -> Axes:
-    draw_slice(axis, _along(model, k, 0, model.inputs_.box.centre), model, 0)
+def _draw_curve_of_one(model: FittedModel, axis: Axes, k: int) -> Axes:
+    draw_slice(axis, _along(model, k, 0, model.inputs.box.centre), model, 0)
     target = label(model, k)
     axis.set(ylabel=target)
     axis.set_title(f"{target} by {input_label(model, 0)}")
@@ -75,8 +73,8 @@ def _draw_curve_of_one(model: PrivateGPRegressor, axis: Axes, k: int) -> Axes:
     return axis
 
 
-def _draw_slices(model: PrivateGPRegressor, ax: Any, k: int) -> list[Axes]:
-    box = model.inputs_.box
+def _draw_slices(model: FittedModel, ax: Any, k: int) -> list[Axes]:
+    box = model.inputs.box
     count = len(box.low)
     rows = -(-count // PANELS_A_ROW)
     axes = _axes(ax, count, (3.3 * min(count, PANELS_A_ROW), 2.9 * rows + 0.5))
@@ -95,7 +93,7 @@ def _draw_slices(model: PrivateGPRegressor, ax: Any, k: int) -> list[Axes]:
     return axes
 
 
-def draw_slice(axis: Axes, curve: Bands, model: PrivateGPRegressor, column: int) -> None:
+def draw_slice(axis: Axes, curve: Bands, model: FittedModel, column: int) -> None:
     """Draw mean and bands along one input, over a rug of where the rows are."""
     bands = (
         (curve.observations, SKY, 0.25, "95 % of new observations"),
@@ -108,7 +106,7 @@ def draw_slice(axis: Axes, curve: Bands, model: PrivateGPRegressor, column: int)
     _draw_rug(axis, model, column)
 
 
-def _draw_rug(axis: Axes, model: PrivateGPRegressor, column: int) -> None:
+def _draw_rug(axis: Axes, model: FittedModel, column: int) -> None:
     """Draw the private density of an input along the bottom, the highest bar of one height."""
     known = densities(model)
     if known is None:
@@ -128,26 +126,26 @@ def _make_room(axis: Axes) -> None:
     axis.set_ylim(low - 1.2 * RUG_HEIGHT * (high - low), high)
 
 
-def _along(model: PrivateGPRegressor, k: int, column: int, others: Array) -> Bands:
+def _along(model: FittedModel, k: int, column: int, others: Array) -> Bands:
     """Return mean and bands along one input, with the others held."""
-    box = model.inputs_.box
+    box = model.inputs.box
     x = np.linspace(box.low[column], box.high[column], CURVE_POINTS)
     X = np.tile(others, (len(x), 1))
     X[:, column] = x
-    U = model.inputs_(X)
+    U = model.inputs(X)
     raw, std = model._predict_one(k, U, False, False)
-    half = model.calibration_[k].factor(COVERAGE) * std
+    half = model.calibrations[k].factor(COVERAGE) * std
     _, half_of_function = model._half_width_of_function(k, U, COVERAGE)
     ends, mean = np.array([[-1.0], [1.0]]), model._cut(k, raw)
     bands = (raw + ends * half_of_function, mean + ends * half)
     return Bands(x, mean, *(model._cut(k, band) for band in bands))
 
 
-def typical_inputs(model: PrivateGPRegressor) -> Array:
+def typical_inputs(model: FittedModel) -> Array:
     """Return the private median of each input; the centre of the box where there is no density."""
     known = densities(model)
     if known is None:
-        return model.inputs_.box.centre
+        return model.inputs.box.centre
     return np.array([_median(np.asarray(d["edges"]), np.asarray(d["heights"])) for d in known])
 
 
@@ -156,14 +154,14 @@ def _median(edges: Array, heights: Array) -> float:
     return float(np.interp(cdf[-1] / 2, cdf, edges))
 
 
-def input_label(model: PrivateGPRegressor, column: int) -> str:
+def input_label(model: FittedModel, column: int) -> str:
     """Return the name of an input for a figure."""
-    return _printable(column_names(model.inputs_.box, "input")[column])
+    return _printable(model.input_names[column])
 
 
-def label(model: PrivateGPRegressor, target: int) -> str:
+def label(model: FittedModel, target: int) -> str:
     """Return the name of a target for a figure."""
-    return _printable(column_names(model.target_box_, "target")[target])
+    return _printable(model.target_names[target])
 
 
 def _printable(name: str) -> str:

@@ -10,16 +10,16 @@ from dpgp.html_cards import BAD, GOOD, bullets, calls, card, pairs, sentence, ta
 from dpgp.report.guarantee import guarantee_in_words
 from dpgp.report.health import LOOKS_WRONG
 from dpgp.report.plan_report import plan_rows
-from dpgp.report.released import column_names, posterior_of
+from dpgp.report.released import column_names
 
 if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
     from dpgp.planning.plan import Plan
-    from dpgp.regressor import PrivateGPRegressor
 
 
-def model_html(model: PrivateGPRegressor) -> str:
+def model_html(model: FittedModel) -> str:
     """Return a card of a fitted model: the guarantee, the columns, what was learned, what next."""
-    certificate = model.certificate_
+    certificate = model.certificate
     promise = f"({certificate.epsilon:g}, {certificate.delta:g})-differential privacy"
     parts = [
         sentence(guarantee_in_words(certificate)),
@@ -42,14 +42,14 @@ NEXT = (
 )
 
 
-def _health(model: PrivateGPRegressor) -> list[str]:
+def _health(model: FittedModel) -> list[str]:
     """Return what looks wrong, as a list under a heading; nothing where all is well."""
     found = model.health_
     return [sentence(LOOKS_WRONG), bullets(found)] if found else []
 
 
-def _column_rows(model: PrivateGPRegressor) -> list[tuple[str, str, str, str]]:
-    boxes = (("input", model.inputs_.box), ("target", model.target_box_))
+def _column_rows(model: FittedModel) -> list[tuple[str, str, str, str]]:
+    boxes = (("input", model.inputs.box), ("target", model.options.target_box))
     return [
         (name, kind, f"{low:g}", f"{high:g}")
         for kind, box in boxes
@@ -57,20 +57,22 @@ def _column_rows(model: PrivateGPRegressor) -> list[tuple[str, str, str, str]]:
     ]
 
 
-def _facts(model: PrivateGPRegressor) -> list[tuple[str, str]]:
-    warped = "inputs warped by private histograms" if model.inputs_.warp else "inputs not warped"
-    features = posterior_of(model, 0).features.dimension
-    names = column_names(model.target_box_, "target")
+def _facts(model: FittedModel) -> list[tuple[str, str]]:
+    warped = "inputs warped by private histograms" if model.inputs.warp else "inputs not warped"
+    features = model.posteriors[0].features.dimension
+    names = model.target_names
     return [
         ("features", f"{features}, {warped}"),
-        ("stages", f"{len(model.release_[0])}"),
+        ("stages", f"{len(model.stages[0])}"),
         *((f"noise of {name}", _noise(model, k)) for k, name in enumerate(names)),
     ]
 
 
-def _noise(model: PrivateGPRegressor, target: int) -> str:
+def _noise(model: FittedModel, target: int) -> str:
     """Say how far observations scatter, with the range of the equally likely draws."""
-    draws = model.target_box_.half_width[target] * np.exp(posterior_of(model, target).thetas[:, -1])
+    draws = model.options.target_box.half_width[target] * np.exp(
+        model.posteriors[target].thetas[:, -1]
+    )
     low, median, high = np.quantile(draws, [0.05, 0.5, 0.95])
     return f"sd {median:.3g}, between {low:.3g} and {high:.3g} with 90 % probability"
 

@@ -12,7 +12,7 @@ from dpgp.inference.warp import MIX
 
 if TYPE_CHECKING:
     from dpgp.domain import Box
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
 
@@ -31,23 +31,23 @@ def column_names(box: Box, kind: str) -> list[str]:
     return [kind] if len(box.low) == 1 else [f"{kind} {k + 1}" for k in range(len(box.low))]
 
 
-def posterior_of(model: PrivateGPRegressor, target: int) -> Posterior:
+def posterior_of(model: FittedModel, target: int) -> Posterior:
     """Return the posterior of one target."""
     posterior = model.posterior_
     return posterior[target] if isinstance(posterior, tuple) else posterior
 
 
-def densities(model: PrivateGPRegressor) -> list[Density] | None:
+def densities(model: FittedModel) -> list[Density] | None:
     """Return a private density of each input, constant between edges; None where none was released.
 
     From the density of all inputs where there is one, else from the histograms of the warp.
     """
-    box = model.inputs_.box
-    if model.input_density_ is not None:
-        points, weights = model.input_density_.points, model.input_density_.weights
+    box = model.inputs.box
+    if model.density is not None:
+        points, weights = model.density.points, model.density.weights
         columns = zip(points.T, box.low, box.high, strict=True)
         return [_marginal(x, weights, low, high) for x, low, high in columns]
-    warp: Any = model.inputs_.warp
+    warp: Any = model.inputs.warp
     if warp is None:
         return None
     # g' = (1 - m) + m·density

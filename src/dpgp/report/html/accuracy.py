@@ -12,11 +12,10 @@ from dpgp.features.placement import low_discrepancy_points
 from dpgp.options import row_count_is_public
 from dpgp.planning.plan import plan
 from dpgp.report.html.payload import COVERAGE
-from dpgp.report.released import posterior_of
 
 if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
     from dpgp.planning.question import Forecast
-    from dpgp.regressor import PrivateGPRegressor
 
 Array = NDArray[np.float64]
 
@@ -44,12 +43,12 @@ class Expected:
     why_not: str = ""
 
 
-def expected(model: PrivateGPRegressor) -> Expected:
+def expected(model: FittedModel) -> Expected:
     """Forecast the fit from its public arguments and the number of rows that it knew."""
-    certificate = model.certificate_
+    certificate = model.certificate
     public = row_count_is_public(certificate.neighbours, model.missing, certificate.per_person)
-    rows = max(round(model.release_[0][0].n), 1)
-    if len(model.calibration_) > 1:
+    rows = max(round(model.stages[0][0].n), 1)
+    if len(model.calibrations) > 1:
         return Expected(rows, public, None, "plans are made for one target, this model has several")
     try:
         return Expected(rows, public, _forecast(model, rows))
@@ -57,8 +56,8 @@ def expected(model: PrivateGPRegressor) -> Expected:
         return Expected(rows, public, None, str(error))
 
 
-def _forecast(model: PrivateGPRegressor, rows: int) -> Forecast:
-    box, target = model.inputs_.box, model.target_box_
+def _forecast(model: FittedModel, rows: int) -> Forecast:
+    box, target = model.inputs.box, model.options.target_box
     return plan(
         n=rows,
         bounds=list(zip(box.low.tolist(), box.high.tolist(), strict=True)),
@@ -70,35 +69,35 @@ def _forecast(model: PrivateGPRegressor, rows: int) -> Forecast:
         inducing_points=model.inducing_points,
         stages=model.stages,
         neighbours=model.neighbours,
-        units=model.certificate_.per_person,
-        max_rows_per_unit=model.certificate_.rows_per_unit,
+        units=model.certificate.per_person,
+        max_rows_per_unit=model.certificate.rows_per_unit,
         warp=model.warp,
         calibrate=model.calibrate,
         missing=model.missing,
     ).forecast
 
 
-def achieved_where_data_are(model: PrivateGPRegressor, target: int) -> Achieved | None:
+def achieved_where_data_are(model: FittedModel, target: int) -> Achieved | None:
     """Average over the private density of the inputs, where there is one."""
-    density = model.input_density_
+    density = model.density
     if density is None:
         return None
     return _achieved(model, target, density.points, density.weights)
 
 
-def achieved_over_box(model: PrivateGPRegressor, target: int) -> Achieved:
+def achieved_over_box(model: FittedModel, target: int) -> Achieved:
     """Average over the public box, all of it alike."""
-    box = model.inputs_.box
+    box = model.inputs.box
     points = low_discrepancy_points(box.low, box.high, BOX_POINTS)
     return _achieved(model, target, points, np.ones(len(points)))
 
 
-def _achieved(model: PrivateGPRegressor, k: int, X: Array, weights: Array) -> Achieved:
-    posterior, U = posterior_of(model, k), model.inputs_(X)
+def _achieved(model: FittedModel, k: int, X: Array, weights: Array) -> Achieved:
+    posterior, U = model.posteriors[k], model.inputs(X)
     _, std = posterior.predict(U, latent=True)
     _, observation_std = posterior.predict(U)
-    scale = float(model.target_box_.half_width[k])
-    factor = model.calibration_[k].factor(COVERAGE)
+    scale = float(model.options.target_box.half_width[k])
+    factor = model.calibrations[k].factor(COVERAGE)
     return Achieved(
         error=scale * float(np.sqrt(np.average(std**2, weights=weights))),
         interval_width=2 * factor * scale * float(np.average(observation_std, weights=weights)),

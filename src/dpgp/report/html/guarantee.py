@@ -11,8 +11,8 @@ from dpgp.report.html.markup import Markup, element, join, paragraph, table
 from dpgp.report.released import column_names
 
 if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
     from dpgp.privacy.certificate import Certificate
-    from dpgp.regressor import PrivateGPRegressor
 
 
 def banner(certificate: Certificate) -> Markup:
@@ -69,9 +69,9 @@ CAVEAT = (
 )
 
 
-def bounds(model: PrivateGPRegressor) -> Markup:
+def bounds(model: FittedModel) -> Markup:
     """Return the bounds that were public before any row was seen."""
-    box, target_box = model.inputs_.box, model.target_box_
+    box, target_box = model.inputs.box, model.options.target_box
     names = column_names(box, "input") + column_names(target_box, "target")
     kinds = ["input"] * len(box.low) + ["target"] * len(target_box.low)
     lows, highs = [*box.low, *target_box.low], [*box.high, *target_box.high]

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.report.released import column_names, posterior_of
-
 if TYPE_CHECKING:
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
 
@@ -34,12 +32,12 @@ class Hyperparameter:
     name: str
 
 
-def hyperparameters(model: PrivateGPRegressor, target: int) -> list[Hyperparameter]:
+def hyperparameters(model: FittedModel, target: int) -> list[Hyperparameter]:
     """Return the noise and everything that was learned of the kernel of one target."""
-    posterior = posterior_of(model, target)
-    inputs = column_names(model.inputs_.box, "input")
-    unit = column_names(model.target_box_, "target")[target]
-    scale = float(model.target_box_.half_width[target])
+    posterior = model.posteriors[target]
+    inputs = model.input_names
+    unit = model.target_names[target]
+    scale = float(model.options.target_box.half_width[target])
     noise = scale * np.exp(posterior.thetas[:, -1])
     found = [Hyperparameter("noise of one observation (sd)", unit, noise, "")]
     column = 0

@@ -17,10 +17,9 @@ from dpgp.report.html.accuracy import (
 from dpgp.report.html.hyperparameters import Hyperparameter, hyperparameters
 from dpgp.report.html.markup import Markup, element, join, number, paragraph, table
 from dpgp.report.html.svg import draws_strip, range_strip
-from dpgp.report.released import column_names
 
 if TYPE_CHECKING:
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 
 class Line(NamedTuple):
@@ -33,7 +32,7 @@ class Line(NamedTuple):
     width: float
 
 
-def health(model: PrivateGPRegressor) -> Markup:
+def health(model: FittedModel) -> Markup:
     """Return what looks wrong where nobody overlooks it; nothing where all is well."""
     found = model.health_
     if not found:
@@ -49,9 +48,9 @@ def health(model: PrivateGPRegressor) -> Markup:
     )
 
 
-def accuracy(model: PrivateGPRegressor) -> Markup:
+def accuracy(model: FittedModel) -> Markup:
     """Return the forecast beside the posterior's own error, for every target."""
-    names, plan = column_names(model.target_box_, "target"), expected(model)
+    names, plan = model.target_names, expected(model)
     tables = join(_comparison(model, k, name, plan) for k, name in enumerate(names))
     return Markup(paragraph(*_introduction(plan)) + tables + paragraph(HOW_TO_READ, class_="quiet"))
 
@@ -72,7 +71,7 @@ def _introduction(plan: Expected) -> tuple[str, ...]:
     return (rows, "The plan's forecast was made from public numbers, without data.")
 
 
-def _comparison(model: PrivateGPRegressor, k: int, name: str, plan: Expected) -> Markup:
+def _comparison(model: FittedModel, k: int, name: str, plan: Expected) -> Markup:
     lines = []
     if plan.forecast is not None:
         f = plan.forecast
@@ -105,11 +104,11 @@ def _comparison_row(line: Line, largest: float) -> tuple[str, ...]:
     return (line.label, number(line.error), spread, Markup(picture), number(line.width))
 
 
-def learned(model: PrivateGPRegressor) -> Markup:
+def learned(model: FittedModel) -> Markup:
     """Return the hyperparameters of every target with the range of their draws."""
-    names = column_names(model.target_box_, "target")
+    names = model.target_names
     tables = join(_hyperparameters(model, k, name) for k, name in enumerate(names))
-    warped = "is the range after the private warp" if model.inputs_.warp else "is the range"
+    warped = "is the range after the private warp" if model.inputs.warp else "is the range"
     units = (
         f"Lengths are in half ranges: 2 {warped} of an input, from bound to bound. Over a length "
         "the function may change markedly. Strips show every draw on a logarithmic scale, from a "
@@ -124,7 +123,7 @@ INTEGRATED = (
 )
 
 
-def _hyperparameters(model: PrivateGPRegressor, k: int, name: str) -> Markup:
+def _hyperparameters(model: FittedModel, k: int, name: str) -> Markup:
     rows = [_hyperparameter_row(h) for h in hyperparameters(model, k)]
     headings = ("hyperparameter", "median", "nine in ten draws", "unit", "draws")
     return table(f"Hyperparameters of the model of {name}", headings, rows)

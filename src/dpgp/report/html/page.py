@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.colors import to_hex
-from sklearn.utils.validation import check_is_fitted
 
 from dpgp import __version__
 from dpgp.report import style
@@ -20,10 +19,9 @@ from dpgp.report.html import guarantee, knowledge
 from dpgp.report.html.markup import Markup, element, html, paragraph
 from dpgp.report.html.payload import payload
 from dpgp.report.html.use import use
-from dpgp.report.released import column_names
 
 if TYPE_CHECKING:
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 SCRIPTS = (
     "posterior.js",
@@ -38,11 +36,10 @@ MEAN_COLOURS, UNCERTAINTY_COLOURS, STEPS = style.SEQUENTIAL, "magma_r", 33
 
 
 def report_html(
-    model: PrivateGPRegressor, title: str | None = None, model_file: str = "model.json"
+    model: FittedModel, title: str | None = None, model_file: str = "model.json"
 ) -> str:
     """Return the report as a page; ``model_file`` is what the model is called in its examples."""
-    check_is_fitted(model)
-    certificate = model.certificate_
+    certificate = model.certificate
     heading = _title(model) if title is None else title
     css, script = _style(), _script()
     return Template(_asset("template.html")).substitute(
@@ -66,9 +63,9 @@ def report_html(
     )
 
 
-def _title(model: PrivateGPRegressor) -> str:
-    targets = column_names(model.target_box_, "target")
-    inputs = column_names(model.inputs_.box, "input")
+def _title(model: FittedModel) -> str:
+    targets = model.target_names
+    inputs = model.input_names
     return f"{_listed(targets)} by {_listed(inputs)}"
 
 
@@ -76,7 +73,7 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _plots(model: PrivateGPRegressor) -> Markup:
+def _plots(model: FittedModel) -> Markup:
     """Return the place of the plots with the numbers they are drawn from, or why there are none."""
     try:
         numbers = payload(model)

@@ -9,25 +9,25 @@ from numpy.typing import NDArray
 
 from dpgp.export.specify import specification_of
 from dpgp.inference.posterior import mixture_half_width
-from dpgp.report.released import column_names, densities, posterior_of
+from dpgp.report.released import column_names, densities
 
 if TYPE_CHECKING:
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
 
 COVERAGE = 0.95
 
 
-def payload(model: PrivateGPRegressor) -> dict[str, Any]:
+def payload(model: FittedModel) -> dict[str, Any]:
     """Return inputs, features, and the posterior of every target; a ValueError where it cannot.
 
     The kernels are those of :func:`dpgp.export.specification`.
     """
-    count = len(model.calibration_)
+    count = len(model.calibrations)
     specifications = [specification_of(model, k) for k in range(count)]
     shared = specifications[0]
-    names = column_names(model.inputs_.box, "input")
+    names = model.input_names
     return {
         "inputs": {**plain(shared["inputs"]), "names": names, "density": plain(densities(model))},
         "features": plain(shared["features"]),
@@ -38,8 +38,8 @@ def payload(model: PrivateGPRegressor) -> dict[str, Any]:
     }
 
 
-def _target(model: PrivateGPRegressor, k: int, specification: dict[str, Any]) -> dict[str, Any]:
-    box, spreads = model.target_box_, posterior_of(model, k).spreads
+def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[str, Any]:
+    box, spreads = model.options.target_box, model.posteriors[k].spreads
     scales = np.sqrt(spreads / spreads.mean())[None]
     return {
         "name": column_names(box, "target")[k],
@@ -53,7 +53,7 @@ def _target(model: PrivateGPRegressor, k: int, specification: dict[str, Any]) ->
         "kernel": plain(specification["kernel"]),
         "K_zz": lower_triangle(specification["K_zz"]),
         "function_factor": float(mixture_half_width(scales, COVERAGE)[0]),
-        "interval_factor": model.calibration_[k].factor(COVERAGE),
+        "interval_factor": model.calibrations[k].factor(COVERAGE),
     }
 
 
@@ -71,8 +71,8 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _atoms(model: PrivateGPRegressor) -> dict[str, Any] | None:
-    density = model.input_density_
+def _atoms(model: FittedModel) -> dict[str, Any] | None:
+    density = model.density
     if density is None:
         return None
     return {

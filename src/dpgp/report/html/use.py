@@ -9,10 +9,10 @@ from dpgp.report.html.markup import Markup, element, paragraph
 from dpgp.report.released import column_names
 
 if TYPE_CHECKING:
-    from dpgp.regressor import PrivateGPRegressor
+    from dpgp.model.fitted import FittedModel
 
 
-def use(model: PrivateGPRegressor, model_file: str) -> Markup:
+def use(model: FittedModel, model_file: str) -> Markup:
     """Return examples with the model's own columns."""
     return Markup(
         paragraph("The model is a file of plain JSON. Predictions spend no budget, however many.")
@@ -28,8 +28,8 @@ def use(model: PrivateGPRegressor, model_file: str) -> Markup:
     )
 
 
-def _python(model: PrivateGPRegressor, model_file: str) -> str:
-    box = model.inputs_.box
+def _python(model: FittedModel, model_file: str) -> str:
+    box = model.inputs.box
     middles = [float(f"{value:.4g}") for value in box.centre]
     if box.names is None:
         new = f"new = [{middles!r}]"
@@ -47,7 +47,7 @@ def _python(model: PrivateGPRegressor, model_file: str) -> str:
         new,
         "mean, std = model.predict(new, return_std=True)",
         "lower, upper = model.predict_interval(new, coverage=0.95)",
-        "print(model.certificate_)",
+        "print(model.certificate)",
     ]
     return "\n".join(lines)
 
