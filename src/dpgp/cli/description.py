@@ -94,7 +94,7 @@ def print_model(console: Console, model: PrivateGPRegressor) -> None:
         Table(
             "What was released",
             certificate.HEADINGS,
-            certificate.rows(),
+            [[escape(cell) for cell in row] for row in certificate.rows()],
             f"{together}Neighbours: {certificate.neighbours.value} {certificate.unit}.",
         ),
     )

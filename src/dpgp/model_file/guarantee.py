@@ -130,8 +130,8 @@ def _release(value: Any) -> GaussianRelease | Selection:
 def _check_books(certificate: Certificate) -> None:
     """Refuse a certificate whose releases cost more, or other, than it says."""
     gaussian = [r for r in certificate.releases if isinstance(r, GaussianRelease)]
-    if certificate.mu is None or len(gaussian) < len(certificate.releases):
-        return
+    if certificate.mu is None or not gaussian or len(gaussian) < len(certificate.releases):
+        raise ModelFileError("`guarantee` must have `mu` and Gaussian releases, to be recomputed.")
     spent = compose([release.mu for release in gaussian])
     allowed = mu_of_guarantee(certificate.epsilon, certificate.delta)
     adds_up = spent == certificate.mu or abs(spent - certificate.mu) <= 1e-9 * certificate.mu

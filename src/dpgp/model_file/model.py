@@ -49,6 +49,7 @@ Array = NDArray[np.float64]
 KIND = "dpgp model"
 FORMAT = 1
 MOST_TARGETS = 1000
+MOST_THETAS = 64
 MOST_NUMBERS = 2**29
 """Numbers that a prediction may hold in memory at once for one matrix over the anchors."""
 
@@ -218,6 +219,8 @@ def _model(
     fields = as_fields(value, where, _MODEL)
     kernel = kernel_from_json(fields["kernel"], f"{where}.kernel", columns)
     thetas = as_matrix(fields["thetas"], f"{where}.thetas", kernel.n_dims + 1)
+    if len(thetas) > MOST_THETAS:
+        raise ModelFileError(f"`{where}.thetas` must have at most {MOST_THETAS} rows.")
     _check_size(features, len(thetas), columns)
     spreads = as_vector(fields["spreads"], f"{where}.spreads", len(thetas))
     if not np.all(spreads > 0.0):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 LONGEST_TEXT = 10_000
+_BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
@@ -57,6 +59,8 @@ def as_text(value: Any, where: str) -> str:
     """Return a text of bounded length."""
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
         raise ModelFileError(f"`{where}` must be a text of at most {LONGEST_TEXT} characters.")
+    if any(unicodedata.category(c) in ("Cc", "Zl", "Zp") or c in _BIDI for c in value):
+        raise ModelFileError(f"`{where}` must hold no control characters.")
     return value
 
 
