@@ -381,6 +381,8 @@ HARM = [
     (("models", 0, "thetas"), [[0.0] * 4] * 10_000, "at most 64 rows"),
     (("guarantee", "seeded"), "no", "true or false"),
     (("guarantee", "neighbours"), "nobody", "must be one of: replace, add-remove"),
+    (("settings", "epsilon"), 0.5, "contradict `guarantee`"),
+    (("settings", "neighbours"), "add-remove", "contradict `guarantee`"),
     (("settings", "random_state"), 1, "has fields that are not among"),
     (("settings", "features"), "magic", "must be one of: grid"),
     (("stages", 0, "B"), [[1.0]], "must have 4 rows"),

@@ -128,6 +128,7 @@ def decode(document: Any) -> PrivateGPRegressor:
     estimator.inputs_ = inputs
     estimator.calibration_ = tuple(calibration for _, calibration in models)
     estimator.certificate_ = certificate_from_json(fields["guarantee"])
+    _check_settings(estimator)
     posteriors = tuple(posterior for posterior, _ in models)
     several = as_flag(targets["as_columns"], "targets.as_columns")
     if not several and len(posteriors) > 1:
@@ -140,6 +141,15 @@ def decode(document: Any) -> PrivateGPRegressor:
         estimator.feature_names_in_ = np.array(inputs.box.names, dtype=object)
     _check_predictions(estimator)
     return estimator
+
+
+def _check_settings(estimator: PrivateGPRegressor) -> None:
+    """Refuse arguments that contradict the certificate."""
+    certificate = estimator.certificate_
+    asked = (estimator.epsilon, estimator.delta, estimator.neighbours, estimator.max_rows_per_unit)
+    relation = certificate.neighbours.value
+    if asked != (certificate.epsilon, certificate.delta, relation, certificate.rows_per_unit):
+        raise ModelFileError("`settings` contradict `guarantee`; change no argument after `fit`.")
 
 
 def _check_format(document: Any) -> None:
