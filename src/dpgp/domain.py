@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -14,22 +13,6 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _WHY_PUBLIC = "bounds are public knowledge and cannot be read from the data, which would leak it"
-
-
-class Missing(StrEnum):
-    """What happens to rows that are incomplete: they stop a fit, or contribute nothing."""
-
-    ERROR = "error"
-    IGNORE = "ignore"
-
-    @classmethod
-    def parse(cls, value: str) -> Missing:
-        """Return the rule called ``value``."""
-        try:
-            return cls(value)
-        except ValueError:
-            names = tuple(rule.value for rule in cls)
-            raise ValueError(f"`missing` must be one of {names}, got {value!r}.") from None
 
 
 @dataclass(frozen=True)

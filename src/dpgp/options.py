@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import Kernel
 
-from dpgp.domain import Box, Missing
+from dpgp.domain import Box
 from dpgp.features.kernels import variance_bound
 from dpgp.inference.priors import default_kernel
+from dpgp.missing import Missing
 from dpgp.numeric import as_floats
 from dpgp.privacy.arguments import as_count
 from dpgp.privacy.neighbours import Neighbours

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -95,6 +96,9 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         What was released and what it guarantees.
     health_
         What looks wrong, in sentences; empty where nothing does.
+    spent_
+        Only after fits that failed: a certificate of what each had booked by then. The error says
+        it too.
     """
 
     def __init__(
@@ -134,14 +138,34 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, units: Any = None) -> Self:
         """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person."""
+        self._forget()
         X, y = self._validated(X, y)
         targets = y[None] if y.ndim == 1 else y.T
         options = self._options(X.shape[1], len(targets), units is not None)
         threads = thread_count(self.n_jobs)
         rows = scaled_rows(X, targets, options, units)
-        self.model_ = fit_rows(rows, options, noise_source(self.random_state), threads)
+        with self._spending_kept():
+            self.model_ = fit_rows(rows, options, noise_source(self.random_state), threads)
         self._targets_are_columns = y.ndim > 1
         return self
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit found, so that no failure passes it off as new."""
+        for name in [name for name in vars(self) if name.endswith("_") and name != "spent_"]:
+            delattr(self, name)
+
+    @contextmanager
+    def _spending_kept(self) -> Iterator[None]:
+        """Keep what a fit that fails has booked, which its error carries."""
+        try:
+            yield
+        except BaseException as error:
+            if hasattr(error, "spent"):
+                self.spent_ = (*getattr(self, "spent_", ()), error.spent)
+            raise
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
 
     def _options(self, columns: int, targets: int, per_person: bool) -> Options:
         names = getattr(self, "feature_names_in_", None)

@@ -4,8 +4,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from dpgp.domain import Box, Missing
+from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
+from dpgp.missing import Missing
 from dpgp.options import Options
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.ledger import BudgetExceededError, Ledger, share_of_mu

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dpgp.cli.study import Missing
+from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 
 ModelFile = Annotated[Path, typer.Argument(help="A model that dpgp fit wrote.", show_default=False)]

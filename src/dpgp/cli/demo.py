@@ -17,7 +17,7 @@ from dpgp.cli.fit import fit_request
 from dpgp.cli.output import Screen, TextTable, make_folder, plain_errors, print_table
 from dpgp.cli.progress import working
 from dpgp.cli.request import Request
-from dpgp.cli.study import Missing
+from dpgp.missing import Missing
 
 if TYPE_CHECKING:
     from dpgp.cli.people import HeldOut, People
@@ -77,9 +77,9 @@ def _request() -> Request:
 
 
 def _fit(request: Request, train: People) -> FittedModel:
-    from dpgp.cli.rows import FitRows
+    from dpgp.private.arrays import scaled_rows
 
-    return fit_request(request, FitRows(train.X, train.height, None))
+    return fit_request(request, scaled_rows(train.X, train.height[None], request.options, None))
 
 
 def _score(model: FittedModel, train: People, test: People) -> HeldOut:

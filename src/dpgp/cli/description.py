@@ -36,7 +36,7 @@ def describe(model: FittedModel) -> dict[str, Any]:
         "features": posterior.features.dimension,
         "kernel": str(posterior.kernel),
         "inputs_warped": model.inputs.warp is not None,
-        "health": list(model.health_),
+        "health": list(model.health),
     }
 
 
@@ -66,11 +66,10 @@ def print_guarantee(console: Console, certificate: Certificate) -> None:
     from dpgp.report.guarantee import guarantee_in_words
 
     words, private = guarantee_in_words(certificate), certificate.is_private
-    title = f"({certificate.epsilon:g}, {certificate.delta:g})-differential privacy"
     console.print(
         Panel(
             words,
-            title=title if private else "NOT PRIVATE",
+            title=certificate.title if private else "NOT PRIVATE",
             title_align="left",
             border_style="green" if private else "bold red",
         )
@@ -81,7 +80,7 @@ def print_health(console: Console, model: FittedModel) -> None:
     """Print what looks wrong with a model; nothing where all is well."""
     from dpgp.report.health import LOOKS_WRONG
 
-    found = model.health_
+    found = model.health
     if found:
         text = "\n".join(f"• {escape(sentence)}" for sentence in found)
         console.print(Panel(text, title=LOOKS_WRONG, title_align="left", border_style="yellow"))
@@ -89,6 +88,8 @@ def print_health(console: Console, model: FittedModel) -> None:
 
 def print_model(console: Console, model: FittedModel) -> None:
     """Print guarantee, columns, what was learned, and every release."""
+    from dpgp.privacy.rounding import text_up
+
     about = describe(model)
     print_guarantee(console, model.certificate)
     print_health(console, model)
@@ -97,13 +98,13 @@ def print_model(console: Console, model: FittedModel) -> None:
     print_pairs(console, _model_rows(about))
     console.print()
     certificate = model.certificate
-    together = "" if certificate.mu is None else f"Together μ = {certificate.mu:.4g}. "
+    together = "" if certificate.mu is None else f"Together μ = {text_up(certificate.mu, 4)}. "
     print_table(
         console,
         TextTable(
             "What was released",
             certificate.HEADINGS,
-            certificate.rows(),
+            [[escape(cell) for cell in row] for row in certificate.rows()],
             f"{together}Neighbours: {certificate.neighbours.value} {certificate.unit}.",
         ),
     )

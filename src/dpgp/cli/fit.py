@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,7 +31,7 @@ from dpgp.cli.show import print_json
 from dpgp.cli.study import Study, with_study_file
 
 if TYPE_CHECKING:
-    from dpgp.cli.rows import FitRows
+    from dpgp.private.rows import Rows
     from dpgp.model.fitted import FittedModel
 
 
@@ -111,7 +110,7 @@ def fit(
         raw = _read(source, request)
         _show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
         model = fit_request(request, raw)
-        model.save(path)
+        _save(model, path)
     _report(model, path, json)
 
 
@@ -130,16 +129,16 @@ def _checked_output(output: Path | None, data: str, study: Path | None, force: b
     return output
 
 
-def _read(source: str, request: Request) -> FitRows:
+def _read(source: str, request: Request) -> Rows:
     with working("Reading"):
         from dpgp.cli.rows import read_rows
 
         return read_rows(source, request)
 
 
-def _expected_rows(raw: FitRows, request: Request, said: Study) -> int | None:
+def _expected_rows(raw: Rows, request: Request, said: Study) -> int | None:
     """Return how many rows a forecast may know of."""
-    return len(raw.X) if request.row_count_is_public else said.rows
+    return len(raw) if request.options.row_count_is_public else said.rows
 
 
 def _show_and_ask(
@@ -153,34 +152,21 @@ def _show_and_ask(
         ask()
 
 
-def fit_request(request: Request, rows: FitRows) -> FittedModel:
+def fit_request(request: Request, rows: Rows) -> FittedModel:
     """Fit what was asked for; spends the budget."""
     with working("Fitting"):
-        from dpgp.model.fitted import FittedModel
+        from dpgp.blas import thread_count
+        from dpgp.privacy.noise import noise_source
+        from dpgp.private.fit import fit_rows
 
-        model = FittedModel(
-            epsilon=request.epsilon,
-            delta=request.delta,
-            bounds=[column.bounds for column in request.features],
-            target_bounds=[column.bounds for column in request.targets],
-            neighbours=request.neighbours.value,
-            max_rows_per_unit=request.max_rows_per_unit,
-            missing=request.missing.value,
-        )
-        model.fit(rows.X, rows.y, units=rows.units)
-    return _named(model, request)
+        return fit_rows(rows, request.options, noise_source(None), thread_count(None))
 
 
-def _named(model: FittedModel, request: Request) -> FittedModel:
-    """Tell the model the names of its columns, which arrays do not have."""
-    import numpy as np
+def _save(model: FittedModel, path: Path) -> None:
+    from dpgp.privacy.certificate import spending_noted
 
-    names = tuple(column.name for column in request.features)
-    targets = tuple(column.name for column in request.targets)
-    model.inputs = replace(model.inputs, box=replace(model.inputs.box, names=names))
-    model.options.target_box = replace(model.options.target_box, names=targets)
-    model.feature_names_in_ = np.array(names, dtype=object)
-    return model
+    with spending_noted(lambda: model.certificate):
+        model.save(path)
 
 
 def _report(model: FittedModel, output: Path, json: bool) -> None:

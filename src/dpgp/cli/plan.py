@@ -116,21 +116,11 @@ def _checked_rows(said: Study) -> int:
 
 def forecast(request: Request, rows: int) -> Plan:
     """Plan the fit of a request; a UsageError where there is no forecast of such a fit."""
-    from dpgp.planning.plan import plan
+    from dpgp.planning.plan import plan_of
 
     if len(request.targets) > 1:
         raise UsageError("there is no forecast of several targets yet; ask for one target.")
-    return plan(
-        n=rows,
-        bounds={column.name: column.bounds for column in request.features},
-        target_bounds=request.targets[0].bounds,
-        epsilon=request.epsilon,
-        delta=request.delta,
-        neighbours=request.neighbours.value,
-        units=request.unit is not None,
-        max_rows_per_unit=request.max_rows_per_unit,
-        missing=request.missing.value,
-    )
+    return plan_of(request.options, rows)
 
 
 def plan_values(planned: Plan) -> dict[str, Any]:

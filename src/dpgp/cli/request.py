@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from dpgp.cli.columns import Column, check_distinct
 from dpgp.cli.failures import UsageError
-from dpgp.cli.study import Missing, Study
+from dpgp.cli.study import Study
+from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
+
+if TYPE_CHECKING:
+    from dpgp.domain import Box
+    from dpgp.options import Options
 
 
 @dataclass(frozen=True)
@@ -29,12 +36,21 @@ class Request:
         columns = [column.name for column in (*self.features, *self.targets)]
         return columns if self.unit is None or self.unit in columns else [*columns, self.unit]
 
-    @property
-    def row_count_is_public(self) -> bool:
-        """Whether neighbours have the same number of rows that count."""
-        from dpgp.options import row_count_is_public
+    @cached_property
+    def options(self) -> Options:
+        """The same in the words of a fit."""
+        from dpgp.options import Options
 
-        return row_count_is_public(self.neighbours, self.missing.value, self.unit is not None)
+        return Options.parse(
+            box=_box(self.features, "bounds"),
+            target_box=_box(self.targets, "target_bounds"),
+            epsilon=self.epsilon,
+            delta=self.delta,
+            neighbours=self.neighbours,
+            per_person=self.unit is not None,
+            max_rows_per_unit=self.max_rows_per_unit,
+            missing=self.missing,
+        )
 
     @property
     def protects(self) -> str:
@@ -77,6 +93,13 @@ def request_of(study: Study) -> Request:
         study.max_rows_per_unit or 1,
         study.missing or Missing.ERROR,
     )
+
+
+def _box(columns: tuple[Column, ...], argument: str) -> Box:
+    from dpgp.domain import Box
+
+    pairs, names = [column.bounds for column in columns], [column.name for column in columns]
+    return Box.from_bounds(pairs, len(columns), names, argument)
 
 
 def unsaid(what: str, option: str, key: str) -> UsageError:

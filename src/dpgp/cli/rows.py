@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from dpgp.cli.request import Request
-from dpgp.cli.study import Missing
-from dpgp.private.identifiers import Key
+from dpgp.missing import Missing
+from dpgp.private.arrays import scaled_rows
+from dpgp.private.rows import Rows
 from dpgp.private.tables import Array, Table, TableError, read_table
 
 
-@dataclass(frozen=True)
-class FitRows:
-    """Raw inputs, targets, and whose each row is; never shown by its repr."""
-
-    X: Array
-    y: Array
-    units: list[Key] | None
-
-    def __repr__(self) -> str:
-        return "FitRows(...)"
-
-
-def read_rows(data: str, request: Request) -> FitRows:
+def read_rows(data: str, request: Request) -> Rows:
     """Read what a request names; a TableError where the file does not hold it."""
     table = read_table(data, request.names)
     if len(table) < 2:
@@ -32,7 +19,7 @@ def read_rows(data: str, request: Request) -> FitRows:
     X = _matrix(table, [column.name for column in request.features], request.missing)
     y = _matrix(table, [column.name for column in request.targets], request.missing)
     units = None if request.unit is None else table.identifiers(request.unit)
-    return FitRows(X, y[:, 0] if y.shape[1] == 1 else y, units)
+    return scaled_rows(X, y.T, request.options, units)
 
 
 def _matrix(table: Table, names: list[str], missing: Missing) -> Array:

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from enum import StrEnum
 from pathlib import Path
 
 from dpgp.cli.columns import Column
 from dpgp.cli.failures import UsageError
+from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
-
-
-class Missing(StrEnum):
-    """What to do with incomplete rows."""
-
-    ERROR = "error"
-    IGNORE = "ignore"
 
 
 @dataclass(frozen=True)

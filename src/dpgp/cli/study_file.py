@@ -16,7 +16,8 @@ import yaml
 
 from dpgp.cli.columns import WHY_PUBLIC, Column, checked_column
 from dpgp.cli.failures import UsageError
-from dpgp.cli.study import KEYS, Missing, Study
+from dpgp.cli.study import KEYS, Study
+from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.tables import STANDARD_INPUT, clean_name
 

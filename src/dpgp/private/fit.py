@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dpgp.blas import single_threaded_blas
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
-from dpgp.privacy.certificate import Certificate
+from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.exact_sums import check_arithmetic
 from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.ledger import Ledger
@@ -31,12 +31,12 @@ def fit_rows(rows: Rows, options: Options, source: NoiseSource, threads: int = 1
     check_noise(steps, options, ledger)
     wall = Wall(rows, options, ledger, source, threads)
     known = Known.before(options, ledger.mu, steps, public_rows)
-    for step in steps:
-        _log.info(step.activity)
-        step.learn(known, wall.release(step.query(known), step.share, step.label))
-    return known.fitted(
-        Certificate.from_ledger(ledger, source, options.max_rows_per_unit, options.per_person)
-    )
+    books = (ledger, source, options.max_rows_per_unit, options.per_person)
+    with spending_noted(lambda: Certificate.of_failure(*books)):
+        for step in steps:
+            _log.info(step.activity)
+            step.learn(known, wall.release(step.query(known), step.share, step.label))
+        return known.fitted(Certificate.from_ledger(*books))
 
 
 def check_noise(steps: Iterable[Step], options: Options, ledger: Ledger) -> None:

@@ -44,7 +44,7 @@ NEXT = (
 
 def _health(model: FittedModel) -> list[str]:
     """Return what looks wrong, as a list under a heading; nothing where all is well."""
-    found = model.health_
+    found = model.health
     return [sentence(LOOKS_WRONG), bullets(found)] if found else []
 
 

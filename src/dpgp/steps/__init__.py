@@ -16,6 +16,18 @@ from dpgp.steps.guard import Guard
 from dpgp.steps.input_histograms import InputHistograms
 from dpgp.steps.purse import Purse
 
+__all__ = [
+    "KINDS",
+    "Calibrate",
+    "Count",
+    "GramStage",
+    "Guard",
+    "InputHistograms",
+    "Purse",
+    "Step",
+    "planned_steps",
+]
+
 KINDS: tuple[type[Step], ...] = (Count, InputHistograms, GramStage, Guard, Calibrate)
 """All kinds of steps, in the order in which a fit takes them."""
 

@@ -34,7 +34,7 @@ class Line(NamedTuple):
 
 def health(model: FittedModel) -> Markup:
     """Return what looks wrong where nobody overlooks it; nothing where all is well."""
-    found = model.health_
+    found = model.health
     if not found:
         return Markup("")
     sentences = join(element("li", sentence) for sentence in found)
