@@ -8,21 +8,18 @@ share of the budget to the stages.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import product
-from math import exp, expm1, fsum, sqrt
+from math import exp, expm1, sqrt
 
 import numpy as np
 
 from dpgp.domain import Box
-from dpgp.inference.priors import default_kernel
-from dpgp.planning.design import Shares, choose_shares
-from dpgp.privacy.ledger import Ledger
-from dpgp.privacy.neighbours import Neighbours
+from dpgp.options import Options
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.private.arrays import scaled_rows
-from dpgp.private.fit import Wall, fit_rows
+from dpgp.private.fit import fit_rows
+from dpgp.steps import KINDS, Guard
 from dpgp_experiments.illustration import GRID, true_function
 from dpgp_experiments.outcome import Assignment
 from dpgp_experiments.simulated import Array, Sample, generator
@@ -31,9 +28,7 @@ from dpgp_experiments.successor_results import Fitted, Measures, Trial, Trials, 
 ROWS = (2_000, 20_000)  # where clipping is hard, and where it is not
 NOISE_STD = 0.1  # with bounds, ε and δ: those of §5.1
 EPSILON, DELTA = 1.0, 1e-4
-BOX, TARGET_BOX = (
-    Box.from_bounds(bounds, 1, argument="bounds") for bounds in ((-4.0, 4.0), (-1.5, 1.5))
-)
+OPTIONS = Options(EPSILON, DELTA, Box.from_bounds((-4.0, 4.0), 1), Box.from_bounds((-1.5, 1.5), 1))
 GUARDED, UNGUARDED = "guard", "no guard"
 
 
@@ -87,21 +82,7 @@ def simulate(law: str, rows: int, rng: np.random.Generator) -> Sample:
 
 def fit(data: Sample, guard: bool, rng: np.random.Generator) -> Fitted:
     """Fit as the estimator does by default, with the guard or without."""
-    ledger = Ledger(EPSILON, DELTA, Neighbours.REPLACE)
-    n = len(data.y)
-    shares = choose_shares(n, 1, ledger.mu)
-    rows = scaled_rows(data.X, data.y[None], TARGET_BOX, "error", None, 1)
-    released = fit_rows(
-        Wall(rows, ledger, SimulatedNoise(rng), n_jobs=1),
-        BOX,
-        shares if guard else without_guard(shares),
-        [default_kernel(1)],
-        public_rows=n,
-    )
-    return Fitted(released.inputs, released.posteriors[0], TARGET_BOX)
-
-
-def without_guard(shares: Shares) -> Shares:
-    """Give the guard's share to the stages."""
-    factor = 1 + shares.guard / fsum(shares.stages)
-    return replace(shares, guard=0.0, stages=tuple(factor * share for share in shares.stages))
+    rows = scaled_rows(data.X, data.y[None], OPTIONS, None)
+    kinds = [kind for kind in KINDS if guard or kind is not Guard]
+    model = fit_rows(rows, OPTIONS, SimulatedNoise(rng), kinds=kinds)
+    return Fitted(model.inputs, model.posteriors[0], OPTIONS.target_box)

@@ -67,7 +67,11 @@ def print_request(
 def _rows_in_words(request: Request, rows: int | None) -> str:
     if rows is None:
         return "private"
-    return f"{rows:,}" if request.options.row_count_is_public else f"private; a public guess is {rows:,}"
+    return (
+        f"{rows:,}"
+        if request.options.row_count_is_public
+        else f"private; a public guess is {rows:,}"
+    )
 
 
 def print_forecast(console: Console, request: Request, rows: int | None) -> None:

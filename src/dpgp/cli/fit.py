@@ -31,8 +31,8 @@ from dpgp.cli.show import print_json
 from dpgp.cli.study import Study, with_study_file
 
 if TYPE_CHECKING:
-    from dpgp.private.rows import Rows
     from dpgp.model.fitted import FittedModel
+    from dpgp.private.rows import Rows
 
 
 def fit(

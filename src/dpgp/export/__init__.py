@@ -10,35 +10,36 @@ from __future__ import annotations
 from typing import Any
 
 
-def specification(estimator: Any, target: int | None = None) -> dict[str, Any]:
+def specification(model: Any, target: int | None = None) -> dict[str, Any]:
     """Return all numbers that predictions are made of, as nested dictionaries of arrays."""
     from dpgp.export.specify import specification_of
+    from dpgp.model.fitted import fitted_model
 
-    return specification_of(estimator, target)
+    return specification_of(fitted_model(model), target)
 
 
-def to_gpflow(estimator: Any, target: int | None = None) -> Any:
-    """Return a ``gpflow.models.SVGP`` that predicts what the estimator predicts.
+def to_gpflow(model: Any, target: int | None = None) -> Any:
+    """Return a ``gpflow.models.SVGP`` that predicts what the model predicts.
 
     ``target`` chooses among several targets. GPflow must be installed.
     """
     from dpgp.export.gpflow_model import build
 
-    return build(specification(estimator, target))
+    return build(specification(model, target))
 
 
-def to_gpytorch(estimator: Any, target: int | None = None) -> Any:
+def to_gpytorch(model: Any, target: int | None = None) -> Any:
     """Return a ``gpytorch.models.ApproximateGP``, with its ``likelihood``, that predicts the same.
 
     ``target`` chooses among several targets. GPyTorch must be installed.
     """
     from dpgp.export.gpytorch_model import build
 
-    return build(specification(estimator, target))
+    return build(specification(model, target))
 
 
-def to_onnx(estimator: Any, target: int | None = None) -> Any:
-    """Return an ``onnx.ModelProto`` that predicts what the estimator predicts; ``onnx.save`` it.
+def to_onnx(model: Any, target: int | None = None) -> Any:
+    """Return an ``onnx.ModelProto`` that predicts what the model predicts; ``onnx.save`` it.
 
     Input ``X``: rows of raw inputs in double precision. Outputs, one number a row: ``mean``,
     ``std`` of a new observation, ``latent_std`` of the function, and the ends ``lower`` and
@@ -46,9 +47,11 @@ def to_onnx(estimator: Any, target: int | None = None) -> Any:
     package onnx; predicting with the model needs onnxruntime or another runtime, and no dpgp.
     """
     from dpgp.export.onnx_model import COVERAGE, build, describe
+    from dpgp.model.fitted import fitted_model
 
-    numbers = specification(estimator, target)
-    factor = estimator.calibrations[target or 0].factor(COVERAGE)
-    model = build(numbers, factor)
-    describe(model, estimator, target or 0)
-    return model
+    numbers = specification(model, target)
+    fitted = fitted_model(model)
+    factor = fitted.calibrations[target or 0].factor(COVERAGE)
+    graph = build(numbers, factor)
+    describe(graph, fitted, target or 0)
+    return graph

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from dpgp import __version__
 from dpgp.domain import Box
 from dpgp.export.arithmetic import Covariances
 from dpgp.export.onnx_graph import ONNX, Placeholder, write_model
+
+if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
 
 COVERAGE = 0.95
 
@@ -53,25 +56,25 @@ def _predictions(
     }
 
 
-def describe(model: Any, estimator: Any, target: int) -> None:
+def describe(graph: Any, model: FittedModel, target: int) -> None:
     """Write the guarantee, the columns and their bounds into the model's metadata."""
-    certificate = estimator.certificate
-    model.producer_name, model.producer_version = "dpgp", __version__
+    certificate = model.certificate
+    graph.producer_name, graph.producer_version = "dpgp", __version__
     statement, neighbours = str(certificate).split("\n")[:2]
-    model.doc_string = f"A Gaussian-process regression fitted by dpgp. {statement} {neighbours}"
-    targets = _columns(estimator.options.target_box, "target")
+    graph.doc_string = f"A Gaussian-process regression fitted by dpgp. {statement} {neighbours}"
+    targets = _columns(model.options.target_box, "target")
     facts = {
         "epsilon": f"{float(certificate.epsilon)}",
         "delta": f"{float(certificate.delta)}",
         "neighbours": certificate.neighbours.value,
         "statement": statement,
         "dpgp_version": __version__,
-        "inputs": json.dumps(_columns(estimator.inputs.box, "input")),
+        "inputs": json.dumps(_columns(model.inputs.box, "input")),
         "target": json.dumps(targets[target]),
         "interval_coverage": f"{COVERAGE}",
     }
     for key, value in facts.items():
-        model.metadata_props.add(key=key, value=value)
+        graph.metadata_props.add(key=key, value=value)
 
 
 def _columns(box: Box, kind: str) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ be exported, and K_uu = I needs no jitter.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from dpgp.features.whitened import (
 from dpgp.inference.batch_kernels import batch_gram
 from dpgp.inference.posterior import Posterior
 
+if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
+
 Array = NDArray[np.float64]
 
 _LEAVES = {
@@ -37,14 +40,14 @@ _LEAVES = {
 _SMOOTHNESS = (0.5, 1.5, 2.5)
 
 
-def specification_of(estimator: Any, target: int | None) -> dict[str, Any]:
+def specification_of(model: FittedModel, target: int | None) -> dict[str, Any]:
     """Return inputs, target scale, features, kernel, and q(u) of one target."""
-    k = chosen_target(estimator, target)
-    posterior = estimator.posteriors[k]
+    k = chosen_target(model, target)
+    posterior = model.posteriors[k]
     return {
-        "inputs": _inputs(estimator.inputs),
-        "centre": float(estimator.options.target_box.centre[k]),
-        "scale": float(estimator.options.target_box.half_width[k]),
+        "inputs": _inputs(model.inputs),
+        "centre": float(model.options.target_box.centre[k]),
+        "scale": float(model.options.target_box.half_width[k]),
         "noise_variance": float(posterior.moments.noise**2),
         "m": posterior.moments.w,
         "S": posterior.moments.V,
@@ -54,9 +57,9 @@ def specification_of(estimator: Any, target: int | None) -> dict[str, Any]:
     }
 
 
-def chosen_target(estimator: Any, target: int | None) -> int:
+def chosen_target(model: FittedModel, target: int | None) -> int:
     """Return the number of the target; of several, one must be chosen."""
-    count = len(estimator.calibrations)
+    count = len(model.calibrations)
     if target is None and count > 1:
         raise ValueError(f"`target` must say which of the {count} targets, from 0 to {count - 1}.")
     if not 0 <= (target or 0) < count:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import Calibration
@@ -123,7 +124,7 @@ class FittedModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
-        from dpgp.model.file import save
+        from dpgp.model_file import save
 
         save(self, path)
 
@@ -204,3 +205,12 @@ class FittedModel:
 def side_by_side(parts: Sequence[Array]) -> Array:
     """Return a single target's result as it is, several side by side along the last axis."""
     return parts[0] if len(parts) == 1 else np.stack(parts, axis=-1)
+
+
+def fitted_model(source: Any) -> FittedModel:
+    """Return the model of a fitted estimator, or the model that was given."""
+    if isinstance(source, FittedModel):
+        return source
+    check_is_fitted(source)
+    model: FittedModel = source.model_
+    return model

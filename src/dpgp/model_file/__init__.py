@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dpgp.model.fitted import FittedModel
 from dpgp.model_file.file import read_document, write_document
 from dpgp.model_file.model import FORMAT, decode, encode
 from dpgp.model_file.values import ModelFileError
@@ -18,15 +19,15 @@ from dpgp.model_file.values import ModelFileError
 __all__ = ["FORMAT", "ModelFileError", "load", "save"]
 
 
-def save(estimator: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted estimator to ``path``: all of it or, if anything fails, nothing."""
-    document = encode(estimator)
+def save(model: FittedModel, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model to ``path``: all of it or, if anything fails, nothing."""
+    document = encode(model)
     _decoded(document)  # what could not be read back is not written
     write_document(document, path)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Return the fitted ``PrivateGPRegressor`` of a file that ``save`` wrote.
+def load(path: str | os.PathLike[str]) -> FittedModel:
+    """Return the fitted model of a file that ``save`` wrote.
 
     It predicts what the saved one predicted, to the last bit on the same machine. Raises
     ModelFileError, a ValueError, where the file is not a model of a known format.
@@ -34,7 +35,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     return _decoded(read_document(path))
 
 
-def _decoded(document: Any) -> Any:
+def _decoded(document: Any) -> FittedModel:
     try:
         with np.errstate(all="ignore"):
             return decode(document)

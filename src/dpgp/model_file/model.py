@@ -1,4 +1,4 @@
-"""A fitted estimator as one object of plain values, and back."""
+"""A fitted model as one object of plain values, and back."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from dpgp import __version__
 from dpgp.domain import Box
@@ -17,6 +16,7 @@ from dpgp.inference.conformal import Calibration
 from dpgp.inference.evidence import Moments
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
+from dpgp.model.fitted import FittedModel
 from dpgp.model_file.features import LARGEST, anchor_count, features_from_json, features_to_json
 from dpgp.model_file.guarantee import about, certificate_from_json, certificate_to_json
 from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
@@ -31,6 +31,7 @@ from dpgp.model_file.values import (
     ModelFileError,
     as_covariance,
     as_fields,
+    as_findings,
     as_flag,
     as_items,
     as_matrix,
@@ -42,7 +43,6 @@ from dpgp.model_file.values import (
     number_to_json,
     triangle_to_json,
 )
-from dpgp.regressor import PrivateGPRegressor
 
 Array = NDArray[np.float64]
 
@@ -80,76 +80,79 @@ _MODEL = (
 )
 
 
-def encode(estimator: Any) -> dict[str, Any]:
-    """Return released values and public choices of a fitted estimator."""
-    check_is_fitted(estimator)
-    posterior, certificate = estimator.posterior_, estimator.certificate_
-    posteriors = posterior if isinstance(posterior, tuple) else (posterior,)
-    features = posteriors[0].features
-    if any(other.features is not features for other in posteriors):
+def encode(model: FittedModel) -> dict[str, Any]:
+    """Return released values and public choices of a fitted model."""
+    features = model.posteriors[0].features
+    if any(other.features is not features for other in model.posteriors):
         raise ModelFileError("models of targets with features of their own cannot be saved.")
-    pairs = zip(posteriors, estimator.calibration_, strict=True)
-    return {
-        "about": about(certificate),
+    pairs = zip(model.posteriors, model.calibrations, strict=True)
+    targets = _box_to_json(model.options.target_box)
+    document = {
+        "about": about(model.certificate),
         "kind": KIND,
         "format": FORMAT,
         "dpgp_version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "guarantee": certificate_to_json(certificate),
-        "settings": settings_to_json(estimator.get_params(deep=False)),
-        "inputs": _inputs_to_json(estimator.inputs_),
-        "targets": {
-            **_box_to_json(estimator.target_box_),
-            "as_columns": isinstance(posterior, tuple),
-        },
+        "guarantee": certificate_to_json(model.certificate),
+        "settings": settings_to_json(model.options),
+        "inputs": _inputs_to_json(model.inputs),
+        "targets": {**targets, "as_columns": model.n_targets > 1},
         "features": features_to_json(features),
         "models": [_model_to_json(*pair) for pair in pairs],
-        "input_density": density_to_json(estimator.input_density_),
-        "stages": stages_to_json(estimator.release_),
+        "input_density": density_to_json(model.density),
+        "stages": stages_to_json(model.stages),
     }
+    return document | ({"findings": dict(model.findings)} if model.findings else {})
 
 
-def decode(document: Any) -> PrivateGPRegressor:
-    """Return the estimator that a document describes; everything in it is checked."""
+def decode(document: Any) -> FittedModel:
+    """Return the model that a document describes; everything in it is checked."""
     _check_format(document)
-    fields = as_fields(document, "the file", _FIELDS)
+    findings = as_findings(document.get("findings", {}))
+    without = {name: part for name, part in document.items() if name != "findings"}
+    fields = as_fields(without, "the file", _FIELDS)
     for name in ("about", "dpgp_version", "created"):
         as_text(fields[name], name)
     inputs = _inputs(fields["inputs"])
     columns = len(inputs.box.low)
-    estimator = PrivateGPRegressor(**settings_from_json(fields["settings"], columns))
-    targets = as_fields(fields["targets"], "targets", ("low", "high", "names", "as_columns"))
     features = features_from_json(fields["features"], "features", columns)
     models = [
         _model(item, f"models[{k}]", features, columns)
         for k, item in enumerate(as_items(fields["models"], "models", MOST_TARGETS))
     ]
-    estimator.target_box_ = _box(targets, "targets", len(models))
-    estimator.inputs_ = inputs
-    estimator.calibration_ = tuple(calibration for _, calibration in models)
-    estimator.certificate_ = certificate_from_json(fields["guarantee"])
-    _check_settings(estimator)
-    posteriors = tuple(posterior for posterior, _ in models)
-    several = as_flag(targets["as_columns"], "targets.as_columns")
-    if not several and len(posteriors) > 1:
+    target_box = _targets(fields["targets"], len(models))
+    certificate = certificate_from_json(fields["guarantee"])
+    model = FittedModel(
+        options=settings_from_json(
+            fields["settings"], inputs.box, target_box, certificate.per_person
+        ),
+        inputs=inputs,
+        posteriors=tuple(posterior for posterior, _ in models),
+        calibrations=tuple(calibration for _, calibration in models),
+        stages=stages_from_json(fields["stages"], len(models), features.dimension),
+        density=density_from_json(fields["input_density"], columns),
+        certificate=certificate,
+        findings=findings,
+    )
+    _check_settings(model)
+    _check_predictions(model)
+    return model
+
+
+def _targets(value: Any, count: int) -> Box:
+    fields = as_fields(value, "targets", ("low", "high", "names", "as_columns"))
+    if not as_flag(fields["as_columns"], "targets.as_columns") and count > 1:
         raise ModelFileError("`targets.as_columns` must be true where there are several targets.")
-    estimator.posterior_ = posteriors if several else posteriors[0]
-    estimator.input_density_ = density_from_json(fields["input_density"], columns)
-    estimator.release_ = stages_from_json(fields["stages"], len(models), features.dimension)
-    estimator.n_features_in_ = columns
-    if inputs.box.names is not None:
-        estimator.feature_names_in_ = np.array(inputs.box.names, dtype=object)
-    _check_predictions(estimator)
-    return estimator
+    return _box(fields, "targets", count)
 
 
-def _check_settings(estimator: PrivateGPRegressor) -> None:
-    """Refuse arguments that contradict the certificate."""
-    certificate = estimator.certificate_
-    asked = (estimator.epsilon, estimator.delta, estimator.neighbours, estimator.max_rows_per_unit)
-    relation = certificate.neighbours.value
-    if asked != (certificate.epsilon, certificate.delta, relation, certificate.rows_per_unit):
-        raise ModelFileError("`settings` contradict `guarantee`; change no argument after `fit`.")
+def _check_settings(model: FittedModel) -> None:
+    """Refuse options that contradict the certificate."""
+    options, certificate = model.options, model.certificate
+    asked = (options.epsilon, options.delta, options.neighbours, options.max_rows_per_unit)
+    promised = (certificate.epsilon, certificate.delta, certificate.neighbours)
+    if asked != (*promised, certificate.rows_per_unit):
+        raise ModelFileError("`settings` contradict `guarantee`.")
 
 
 def _check_format(document: Any) -> None:
@@ -263,11 +266,11 @@ def _calibration(value: Any, where: str) -> Calibration:
     return Calibration(factors, cdf)
 
 
-def _check_predictions(estimator: PrivateGPRegressor) -> None:
+def _check_predictions(model: FittedModel) -> None:
     """Predict at three points of the box: a model that cannot is none."""
-    box = estimator.inputs_.box
-    U = estimator.inputs_(np.stack([box.low, box.centre, box.high]))
-    for target in range(len(estimator.calibration_)):
-        mean, std = estimator._predict_one(target, U, False, False)
+    box = model.options.box
+    U = model.inputs(np.stack([box.low, box.centre, box.high]))
+    for target in range(model.n_targets):
+        mean, std = model.mean_and_std(target, U)
         if not (np.isfinite(mean).all() and np.isfinite(std).all() and np.all(std > 0.0)):
             raise ModelFileError(f"`models[{target}]` does not predict finite numbers.")

@@ -1,14 +1,13 @@
-"""Public arguments of the estimator, one reader for each. The seed is no part of a model."""
+"""The options of a fit as plain values, one reader for each. The seed is no part of a model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.gaussian_process.kernels import Kernel
 
+from dpgp.domain import Box
+from dpgp.missing import Missing
 from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
 from dpgp.model_file.values import (
     ModelFileError,
@@ -24,7 +23,7 @@ from dpgp.model_file.values import (
     as_whole,
     number_to_json,
 )
-from dpgp.options import FAMILIES
+from dpgp.options import FAMILIES, Options
 from dpgp.privacy.neighbours import Neighbours
 
 SETTINGS = (
@@ -45,51 +44,64 @@ SETTINGS = (
 )
 
 
-def settings_to_json(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of the estimator as plain values, without its seed."""
-    values = {name: _to_json(name, parameters[name]) for name in SETTINGS if name != "kernel"}
-    kernel = parameters["kernel"]
-    if isinstance(kernel, Kernel):
-        return values | {"kernel": kernel_to_json(kernel)}
-    return values | {"kernel": kernel and [kernel_to_json(each) for each in kernel]}
-
-
-def _to_json(name: str, value: Any) -> Any:
-    if value is None or isinstance(value, str | bool):
-        return value
-    if isinstance(value, Neighbours):
-        return value.value
-    if isinstance(value, np.bool_ | Integral):
-        return value.item() if isinstance(value, np.generic) else int(value)
-    if isinstance(value, Real):
-        return number_to_json(value)
-    if isinstance(value, Mapping):
-        return {as_text(key, name): _to_json(name, part) for key, part in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_to_json(name, part) for part in value]
-    raise ModelFileError(f"`{name}` is a {type(value).__name__} and cannot be saved.")
-
-
-def settings_from_json(value: Any, columns: int) -> dict[str, Any]:
-    """Return arguments for the estimator."""
-    fields = as_fields(value, "settings", SETTINGS)
-    relations = tuple(relation.value for relation in Neighbours)
+def settings_to_json(options: Options) -> dict[str, Any]:
+    """Return the options of a fit as plain values."""
+    points = options.inducing_points
+    if isinstance(points, np.ndarray):
+        points = (options.box.centre + points * options.box.half_width).tolist()
+    kernels = [kernel_to_json(kernel) for kernel in options.own_kernels]
     return {
-        "epsilon": as_positive(fields["epsilon"], "settings.epsilon", infinite=True),
-        "delta": as_number(fields["delta"], "settings.delta", low=0.0),
-        "bounds": _bounds(fields["bounds"], "settings.bounds"),
-        "target_bounds": _bounds(fields["target_bounds"], "settings.target_bounds"),
-        "kernel": _kernel(fields["kernel"], columns),
-        "inducing_points": _points(fields["inducing_points"], columns),
-        "features": _families(fields["features"]),
-        "stages": _stages(fields["stages"]),
-        "neighbours": as_choice(fields["neighbours"], "settings.neighbours", relations),
-        "max_rows_per_unit": as_whole(fields["max_rows_per_unit"], "settings.max_rows_per_unit"),
-        "warp": as_flag(fields["warp"], "settings.warp"),
-        "calibrate": as_flag(fields["calibrate"], "settings.calibrate"),
-        "missing": as_choice(fields["missing"], "settings.missing", ("error", "ignore")),
-        "n_jobs": _optional_whole(fields["n_jobs"], "settings.n_jobs", -(10**6)),
+        "epsilon": number_to_json(options.epsilon),
+        "delta": number_to_json(options.delta),
+        "bounds": _pairs(options.box),
+        "target_bounds": _pairs(options.target_box),
+        "kernel": kernels or None,
+        "inducing_points": points,
+        "features": None if options.families is None else list(options.families),
+        "stages": list(options.stages),
+        "neighbours": options.neighbours.value,
+        "max_rows_per_unit": options.max_rows_per_unit,
+        "warp": options.warp,
+        "calibrate": options.calibrate,
+        "missing": options.missing.value,
+        "n_jobs": None,
     }
+
+
+def _pairs(box: Box) -> list[list[float]]:
+    return [[float(low), float(high)] for low, high in zip(box.low, box.high, strict=True)]
+
+
+def settings_from_json(value: Any, box: Box, target_box: Box, per_person: bool) -> Options:
+    """Return the options of the fit; a ModelFileError where they contradict the rest."""
+    fields, columns = as_fields(value, "settings", SETTINGS), len(box.low)
+    relations = tuple(relation.value for relation in Neighbours)
+    _check_same(_bounds(fields["bounds"], "settings.bounds"), box)
+    _check_same(_bounds(fields["target_bounds"], "settings.target_bounds"), target_box)
+    _optional_whole(fields["n_jobs"], "settings.n_jobs", -(10**6))
+    return Options.parse(
+        box=box,
+        target_box=target_box,
+        epsilon=as_positive(fields["epsilon"], "settings.epsilon", infinite=True),
+        delta=as_number(fields["delta"], "settings.delta", low=0.0),
+        kernel=_kernel(fields["kernel"], columns),
+        inducing_points=_points(fields["inducing_points"], columns),
+        features=_families(fields["features"]),
+        stages=_stages(fields["stages"]),
+        neighbours=as_choice(fields["neighbours"], "settings.neighbours", relations),
+        per_person=per_person,
+        max_rows_per_unit=as_whole(fields["max_rows_per_unit"], "settings.max_rows_per_unit"),
+        warp=as_flag(fields["warp"], "settings.warp"),
+        calibrate=as_flag(fields["calibrate"], "settings.calibrate"),
+        missing=as_choice(fields["missing"], "settings.missing", tuple(Missing)),
+    )
+
+
+def _check_same(bounds: Any, box: Box) -> None:
+    """Refuse bounds that are not those of the columns."""
+    same = Box.from_bounds(bounds, len(box.low), box.names)
+    if not (np.array_equal(same.low, box.low) and np.array_equal(same.high, box.high)):
+        raise ModelFileError("`settings` contradict the bounds of the columns.")
 
 
 def _bounds(value: Any, where: str) -> Any:

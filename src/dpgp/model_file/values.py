@@ -17,6 +17,9 @@ _BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u206
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
+MOST_FINDINGS = 1000
+
+
 class ModelFileError(ValueError):
     """A file that is not a model which this version of dpgp can read, or cannot write."""
 
@@ -62,6 +65,21 @@ def as_text(value: Any, where: str) -> str:
     if any(unicodedata.category(c) in ("Cc", "Zl", "Zp") or c in _BIDI for c in value):
         raise ModelFileError(f"`{where}` must hold no control characters.")
     return value
+
+
+def as_findings(value: Any, where: str = "findings", depth: int = 4) -> Any:
+    """Return plain values by name: texts, numbers, and short lists and objects of them."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, str):
+        return as_text(value, where)
+    if isinstance(value, int | float):
+        return as_number(value, where)
+    if depth == 0 or not isinstance(value, list | dict) or len(value) > MOST_FINDINGS:
+        raise ModelFileError(f"`{where}` must hold short, plain values.")
+    if isinstance(value, list):
+        return [as_findings(part, where, depth - 1) for part in value]
+    return {as_text(key, where): as_findings(v, where, depth - 1) for key, v in value.items()}
 
 
 def as_choice(value: Any, where: str, options: Collection[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from dpgp.blas import single_threaded_blas
 from dpgp.model.fitted import FittedModel
@@ -22,12 +22,21 @@ _log = logging.getLogger(__name__)
 
 
 @single_threaded_blas()
-def fit_rows(rows: Rows, options: Options, source: NoiseSource, threads: int = 1) -> FittedModel:
-    """Release step by step, and infer from what was released what to ask next."""
+def fit_rows(
+    rows: Rows,
+    options: Options,
+    source: NoiseSource,
+    threads: int = 1,
+    kinds: Sequence[type[Step]] | None = None,
+) -> FittedModel:
+    """Release step by step, and infer from what was released what to ask next.
+
+    ``kinds`` are the kinds of steps to take, all of them by default.
+    """
     check_arithmetic()
     ledger = Ledger(options.epsilon, options.delta, options.neighbours)
     public_rows = len(rows) if options.row_count_is_public else None
-    steps = planned_steps(Purse(options, ledger.mu, public_rows))
+    steps = planned_steps(Purse(options, ledger.mu, public_rows), kinds)
     check_noise(steps, options, ledger)
     wall = Wall(rows, options, ledger, source, threads)
     known = Known.before(options, ledger.mu, steps, public_rows)

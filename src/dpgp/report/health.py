@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.planning.design import default_functions, planned_kappa
-from dpgp.planning.forecast import Setting, forecast_errors, prospect_of
-from dpgp.privacy.ledger import GaussianRelease
-from dpgp.report.released import column_names, posterior_of
+from dpgp.planning.forecast import Outlook, forecast_errors, prospect_of
+from dpgp.planning.setting import Setting
+from dpgp.privacy.ledger import mu_of_guarantee
+from dpgp.steps import Purse, planned_steps
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
@@ -60,12 +61,12 @@ class Look:
     @property
     def name(self) -> str:
         """The target's name."""
-        return column_names(self.model.options.target_box, "target")[self.target]
+        return self.model.target_names[self.target]
 
     @property
     def posterior(self) -> Posterior:
         """The target's posterior."""
-        return posterior_of(self.model, self.target)
+        return self.model.posteriors[self.target]
 
     @property
     def stages(self) -> tuple[StageRelease, ...]:
@@ -180,25 +181,15 @@ def far_from_forecast(look: Look) -> str | None:
 
 def _plausible_error(model: FittedModel, posterior: Posterior) -> float:
     """Return the error of f that nine plausible functions in ten stay below with these releases."""
-    certificate, columns = model.certificate, len(model.inputs.box.low)
-    if certificate.mu is None or math.isinf(certificate.mu):
+    options, n = model.options, model.stages[0][0].n
+    mu = mu_of_guarantee(options.epsilon, options.delta)
+    if math.isinf(mu):
         return math.inf
-    setting = Setting(
-        model.stages[0][0].n,
-        columns,
-        certificate.mu,
-        certificate.neighbours,
-        certificate.rows_per_unit,
-        len(model.calibrations),
-    )
-    shares = [
-        (release.mu / certificate.mu) ** 2
-        for release in certificate.releases
-        if isinstance(release, GaussianRelease) and release.label.startswith("stage")
-    ]
-    prospect = prospect_of(setting, posterior.features, default_functions(columns))
-    errors = forecast_errors(setting, prospect, shares, planned_kappa(setting))
-    return float(np.quantile(errors.rmse, 0.9))
+    setting = Setting.of(options, n, mu)
+    steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))
+    prospect = prospect_of(setting, posterior.features, default_functions(options.columns))
+    outlook = Outlook.before(setting, prospect, planned_kappa(setting))
+    return float(np.quantile(forecast_errors(outlook, steps).rmse, 0.9))
 
 
 CHECKS = (outside_bounds, unusual_tails, worse_stages, far_from_forecast)

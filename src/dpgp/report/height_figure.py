@@ -60,7 +60,7 @@ def _draw_map(axis: Axes, model: FittedModel) -> None:
 def _predict(model: FittedModel, X: Array) -> tuple[Array, Array]:
     import pandas as pd
 
-    table = pd.DataFrame(X, columns=list(model.feature_names_in_))
+    table = pd.DataFrame(X, columns=model.input_names)
     mean, std = model.predict(table, return_std=True, latent=True)
     return mean, std
 

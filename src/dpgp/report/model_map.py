@@ -37,9 +37,9 @@ def surface(model: FittedModel, k: int, x: Array, y: Array) -> Surface:
     """Return the mean of f and its standard deviation on a mesh of two inputs."""
     X = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     blocks = np.array_split(X, max(len(X) // ROWS_PER_CALL, 1))
-    parts = [model._predict_one(k, model.inputs(block), False, True) for block in blocks]
+    parts = [model.mean_and_std(k, model.inputs(block), latent=True) for block in blocks]
     mean, std = (np.concatenate(part).reshape(len(y), len(x)) for part in zip(*parts, strict=True))
-    return Surface(x, y, model._cut(k, mean), std)
+    return Surface(x, y, model.within_bounds(k, mean), std)
 
 
 def draw_two_inputs(

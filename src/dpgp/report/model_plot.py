@@ -133,12 +133,10 @@ def _along(model: FittedModel, k: int, column: int, others: Array) -> Bands:
     X = np.tile(others, (len(x), 1))
     X[:, column] = x
     U = model.inputs(X)
-    raw, std = model._predict_one(k, U, False, False)
-    half = model.calibrations[k].factor(COVERAGE) * std
-    _, half_of_function = model._half_width_of_function(k, U, COVERAGE)
-    ends, mean = np.array([[-1.0], [1.0]]), model._cut(k, raw)
-    bands = (raw + ends * half_of_function, mean + ends * half)
-    return Bands(x, mean, *(model._cut(k, band) for band in bands))
+    mean, _ = model.mean_and_std(k, U)
+    of_function = np.array(model.function_interval(k, U, COVERAGE))
+    of_observations = np.array(model.observation_interval(k, U, COVERAGE))
+    return Bands(x, model.within_bounds(k, mean), of_function, of_observations)
 
 
 def typical_inputs(model: FittedModel) -> Array:

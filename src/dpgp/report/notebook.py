@@ -10,15 +10,17 @@ from dpgp.html_cards import BAD, GOOD, bullets, calls, card, pairs, sentence, ta
 from dpgp.report.guarantee import guarantee_in_words
 from dpgp.report.health import LOOKS_WRONG
 from dpgp.report.plan_report import plan_rows
-from dpgp.report.released import column_names
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
     from dpgp.planning.plan import Plan
 
 
-def model_html(model: FittedModel) -> str:
-    """Return a card of a fitted model: the guarantee, the columns, what was learned, what next."""
+def model_html(model: FittedModel, name: str = "FittedModel") -> str:
+    """Return a card of a fitted model: the guarantee, the columns, what was learned, what next.
+
+    ``name`` is that of the class whose card it is.
+    """
     certificate = model.certificate
     promise = f"({certificate.epsilon:g}, {certificate.delta:g})-differential privacy"
     parts = [
@@ -26,16 +28,15 @@ def model_html(model: FittedModel) -> str:
         table(("column", "role", "from", "to"), _column_rows(model)),
         pairs(_facts(model)),
         *_health(model),
-        calls("Next:", NEXT),
+        calls("Next:", NEXT if name == "FittedModel" else (*NEXT, ".certificate_")),
     ]
     title = promise if certificate.is_private else "NOT PRIVATE"
     colour = GOOD if certificate.is_private else BAD
-    return card(f"{type(model).__name__}, fitted: {title}", parts, colour)
+    return card(f"{name}, fitted: {title}", parts, colour)
 
 
 NEXT = (
     ".plot()",
-    ".certificate_",
     ".predict(X, return_std=True)",
     ".predict_interval(X)",
     '.save("model.json")',
@@ -53,7 +54,7 @@ def _column_rows(model: FittedModel) -> list[tuple[str, str, str, str]]:
     return [
         (name, kind, f"{low:g}", f"{high:g}")
         for kind, box in boxes
-        for name, low, high in zip(column_names(box, kind), box.low, box.high, strict=True)
+        for name, low, high in zip(box.column_names(kind), box.low, box.high, strict=True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""What every report says about a fitted model: names, posteriors, where the rows are."""
+"""Where the rows are, as every report shows it: private densities of single inputs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import MIX
 
 if TYPE_CHECKING:
-    from dpgp.domain import Box
     from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
@@ -22,19 +20,6 @@ class Density(TypedDict):
 
     edges: Array
     heights: Array
-
-
-def column_names(box: Box, kind: str) -> list[str]:
-    """Return the columns' names, numbered ones where they have none."""
-    if box.names is not None:
-        return [str(name) for name in box.names]
-    return [kind] if len(box.low) == 1 else [f"{kind} {k + 1}" for k in range(len(box.low))]
-
-
-def posterior_of(model: FittedModel, target: int) -> Posterior:
-    """Return the posterior of one target."""
-    posterior = model.posterior_
-    return posterior[target] if isinstance(posterior, tuple) else posterior
 
 
 def densities(model: FittedModel) -> list[Density] | None:

@@ -6,6 +6,7 @@ To add a step, write its file and add its class to ``KINDS``.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dpgp.steps.base import Step
@@ -32,8 +33,9 @@ KINDS: tuple[type[Step], ...] = (Count, InputHistograms, GramStage, Guard, Calib
 """All kinds of steps, in the order in which a fit takes them."""
 
 
-def planned_steps(purse: Purse) -> tuple[Step, ...]:
+def planned_steps(purse: Purse, kinds: Sequence[type[Step]] | None = None) -> tuple[Step, ...]:
     """Return the steps of a fit: each kind takes its share, the stages what is left."""
-    fixed = [step for kind in KINDS if kind is not GramStage for step in kind.planned(purse)]
+    kinds = KINDS if kinds is None else kinds
+    fixed = [step for kind in kinds if kind is not GramStage for step in kind.planned(purse)]
     left = replace(purse, left=1.0 - math.fsum(step.share for step in fixed))
-    return tuple(step for kind in KINDS for step in kind.planned(left))
+    return tuple(step for kind in kinds for step in kind.planned(left))

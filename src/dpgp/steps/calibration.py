@@ -53,9 +53,7 @@ class Calibrate:
                 [np.abs(target - np.clip(mean, -1.0, 1.0)) / std for (mean, std), target in pairs]
             )
 
-        return HistogramQuery(
-            scaled_residuals, len(posteriors), edges[1:-1], known.features.filler
-        )
+        return HistogramQuery(scaled_residuals, len(posteriors), edges[1:-1], known.features.filler)
 
     def learn(self, known: Known, release: Any) -> None:
         """Estimate the law of the scaled residuals of every target."""

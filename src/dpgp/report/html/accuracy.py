@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.placement import low_discrepancy_points
-from dpgp.options import row_count_is_public
-from dpgp.planning.plan import plan
+from dpgp.planning.plan import plan_of
 from dpgp.report.html.payload import COVERAGE
 
 if TYPE_CHECKING:
@@ -45,36 +44,14 @@ class Expected:
 
 def expected(model: FittedModel) -> Expected:
     """Forecast the fit from its public arguments and the number of rows that it knew."""
-    certificate = model.certificate
-    public = row_count_is_public(certificate.neighbours, model.missing, certificate.per_person)
+    public = model.options.row_count_is_public
     rows = max(round(model.stages[0][0].n), 1)
     if len(model.calibrations) > 1:
         return Expected(rows, public, None, "plans are made for one target, this model has several")
     try:
-        return Expected(rows, public, _forecast(model, rows))
+        return Expected(rows, public, plan_of(model.options, rows).forecast)
     except ValueError as error:
         return Expected(rows, public, None, str(error))
-
-
-def _forecast(model: FittedModel, rows: int) -> Forecast:
-    box, target = model.inputs.box, model.options.target_box
-    return plan(
-        n=rows,
-        bounds=list(zip(box.low.tolist(), box.high.tolist(), strict=True)),
-        target_bounds=(float(target.low[0]), float(target.high[0])),
-        epsilon=model.epsilon,
-        delta=model.delta,
-        kernel=model.kernel,
-        features=model.features,
-        inducing_points=model.inducing_points,
-        stages=model.stages,
-        neighbours=model.neighbours,
-        units=model.certificate.per_person,
-        max_rows_per_unit=model.certificate.rows_per_unit,
-        warp=model.warp,
-        calibrate=model.calibrate,
-        missing=model.missing,
-    ).forecast
 
 
 def achieved_where_data_are(model: FittedModel, target: int) -> Achieved | None:

@@ -10,7 +10,6 @@ from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_up
 from dpgp.report.guarantee import guarantee_in_words
 from dpgp.report.html.markup import Markup, element, join, paragraph, table
-from dpgp.report.released import column_names
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
@@ -74,7 +73,7 @@ CAVEAT = (
 def bounds(model: FittedModel) -> Markup:
     """Return the bounds that were public before any row was seen."""
     box, target_box = model.inputs.box, model.options.target_box
-    names = column_names(box, "input") + column_names(target_box, "target")
+    names = box.column_names("input") + target_box.column_names("target")
     kinds = ["input"] * len(box.low) + ["target"] * len(target_box.low)
     lows, highs = [*box.low, *target_box.low], [*box.high, *target_box.high]
     rows = [

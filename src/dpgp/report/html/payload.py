@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dpgp.export.specify import specification_of
 from dpgp.inference.posterior import mixture_half_width
-from dpgp.report.released import column_names, densities
+from dpgp.report.released import densities
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
@@ -42,7 +42,7 @@ def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[s
     box, spreads = model.options.target_box, model.posteriors[k].spreads
     scales = np.sqrt(spreads / spreads.mean())[None]
     return {
-        "name": column_names(box, "target")[k],
+        "name": box.column_names("target")[k],
         "low": float(box.low[k]),
         "high": float(box.high[k]),
         "centre": specification["centre"],

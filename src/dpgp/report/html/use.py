@@ -6,7 +6,6 @@ import shlex
 from typing import TYPE_CHECKING
 
 from dpgp.report.html.markup import Markup, element, paragraph
-from dpgp.report.released import column_names
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
@@ -36,7 +35,7 @@ def _python(model: FittedModel, model_file: str) -> str:
     else:
         columns = ", ".join(
             f"{name!r}: [{value!r}]"
-            for name, value in zip(column_names(box, "input"), middles, strict=True)
+            for name, value in zip(box.column_names("input"), middles, strict=True)
         )
         new = f"new = pandas.DataFrame({{{columns}}})"
     lines = [
