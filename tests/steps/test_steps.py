@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from dpgp.domain import Box
-from dpgp.features.inputs import UnitInputs
 from dpgp.missing import Missing
 from dpgp.options import Options
 from dpgp.privacy.calibration import gaussian_sigma
@@ -49,7 +48,7 @@ def wall(asked, n=5000, seed=0):
     rng = np.random.default_rng(seed)
     rows = Rows(rng.beta(2, 8, (n, asked.columns)), np.zeros((1, n)), np.ones(n, dtype=bool))
     ledger = Ledger(asked.epsilon, asked.delta, asked.neighbours)
-    return Wall(rows, ledger, SimulatedNoise(seed), asked.max_rows_per_unit)
+    return Wall(rows, asked, ledger, SimulatedNoise(seed))
 
 
 @pytest.mark.parametrize("mu", [0.01, 0.3, 3.0])
@@ -110,9 +109,7 @@ def test_crowded_stretches_of_an_input_get_more_room():
 
 
 def test_before_any_release_inputs_are_not_warped():
-    assert known_before().inputs == UnitInputs(known_before().options.box) or (
-        known_before().inputs.warp is None
-    )
+    assert known_before().inputs.warp is None
 
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -120,7 +117,7 @@ def test_the_noise_of_a_histogram_is_the_one_its_sensitivity_asks_for(neighbours
     asked = options(neighbours=neighbours, per_person=True, max_rows_per_unit=3)
     shared = wall(asked)
     query = HistogramQuery(
-        lambda inputs, targets: np.zeros((2, len(inputs)), dtype=np.int64), 2, 4, np.zeros(2)
+        lambda inputs, targets: np.zeros((2, len(inputs))), 2, np.arange(1.0, 4.0), np.zeros(2)
     )
     drawn = shared.release(query, 0.1, "histograms").noise_std
     sensitivity = histogram_sensitivity(2, neighbours, 3)
@@ -146,11 +143,14 @@ class TargetThirds:
     def planned(cls, purse):
         return (cls(0.01),)
 
-    def query(self, known):
-        def bins_of(inputs, targets):
-            return np.clip(((targets + 1.0) * 1.5).astype(np.int64), 0, 2)
+    def noise_stds(self, options, mu):
+        return [1.0]
 
-        return HistogramQuery(bins_of, 1, 3, known.options.box.centre)
+    def query(self, known):
+        def scaled_targets(inputs, targets):
+            return targets
+
+        return HistogramQuery(scaled_targets, 1, np.array([-1 / 3, 1 / 3]), known.options.box.centre)
 
     def learn(self, known, release):
         known.findings[self.label] = release.counts[0].tolist()
