@@ -35,7 +35,7 @@ from dpgp_experiments.tables import Estimate
 TICKS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 
 
-class Look(NamedTuple):
+class LabelledLook(NamedTuple):
     """How a method is drawn."""
 
     label: str
@@ -43,7 +43,7 @@ class Look(NamedTuple):
     marker: str = "o"
 
 
-OURS, THEIRS = Look("ours", BLUE), Look("HM21", VERMILION, "s")
+OURS, THEIRS = LabelledLook("ours", BLUE), LabelledLook("HM21", VERMILION, "s")
 SURVEY_LOOKS = (("o", BLUE), ("D", GREEN), ("^", PURPLE))
 
 
@@ -126,8 +126,8 @@ def _draw_candidates(axis: Axes, scores: Results) -> None:
     published, renyi = part.ALGORITHM_2.values()
     looks = {
         part.OURS: OURS,
-        published: Look(published, VERMILION, "s"),
-        renyi: Look(renyi, GREY, "^"),
+        published: LabelledLook(published, VERMILION, "s"),
+        renyi: LabelledLook(renyi, GREY, "^"),
     }
     for method, look in looks.items():
         _draw_line(axis, series(scores, part.TASK, method, "rmse"), look)
@@ -142,7 +142,7 @@ def _draw_surveys(axis: Axes, scores: Results) -> None:
     names = _surveys(scores)
     for name, (marker, color) in zip(names, SURVEY_LOOKS, strict=False):
         line = series(scores, name, successor_surveys.METHOD, "rmse")
-        _draw_line(axis, line, Look(name, color, marker))
+        _draw_line(axis, line, LabelledLook(name, color, marker))
         axis.axhline(line[inf].mean, color=color, lw=1.1, ls=(0, (4, 3)))
     axis.set_ylim(0.0, 1.0)
     _finish(axis, "height (dashed: no privacy)", "RMSE / sd of test heights", TICKS[:3])
@@ -159,9 +159,11 @@ def _draw_guard(axis: Axes, scores: Results) -> None:
     axis.axvspan(-0.004, 0.004, color=SKY, alpha=0.25, lw=0, label="target")
     axis.axvline(0.0, color=INK, lw=1.1, ls=(0, (4, 3)), zorder=1)
     few, many = part.ROWS
-    _draw_biases(axis, scores, few, part.UNGUARDED, Look(f"n = {few:,}, no guard", GREY, "s"))
-    _draw_biases(axis, scores, few, part.GUARDED, Look(f"n = {few:,}", BLUE))
-    _draw_biases(axis, scores, many, part.GUARDED, Look(f"n = {many:,}", GREEN, "D"))
+    _draw_biases(
+        axis, scores, few, part.UNGUARDED, LabelledLook(f"n = {few:,}, no guard", GREY, "s")
+    )
+    _draw_biases(axis, scores, few, part.GUARDED, LabelledLook(f"n = {few:,}", BLUE))
+    _draw_biases(axis, scores, many, part.GUARDED, LabelledLook(f"n = {many:,}", GREEN, "D"))
     axis.set_yticks(range(len(part.LAWS)), list(part.LAWS))
     axis.set_ylim(len(part.LAWS) - 0.5, -0.5)
     axis.set_title("skewed noise, ε = 1: bias of f")
@@ -171,7 +173,7 @@ def _draw_guard(axis: Axes, scores: Results) -> None:
     axis.legend(loc="upper left")
 
 
-def _draw_biases(axis: Axes, scores: Results, rows: int, method: str, look: Look) -> None:
+def _draw_biases(axis: Axes, scores: Results, rows: int, method: str, look: LabelledLook) -> None:
     part, shift = successor_guard, {"s": -0.22, "o": 0.0, "D": 0.22}[look.marker]
     for place, law in enumerate(part.LAWS):
         trial = Trial(part.task(law, rows), method, part.EPSILON, part.DELTA)
@@ -183,7 +185,7 @@ def _draw_biases(axis: Axes, scores: Results, rows: int, method: str, look: Look
         )  # fmt: skip
 
 
-def _draw_line(axis: Axes, line: Mapping[float, Estimate], look: Look) -> None:
+def _draw_line(axis: Axes, line: Mapping[float, Estimate], look: LabelledLook) -> None:
     finite = {epsilon: value for epsilon, value in line.items() if isfinite(epsilon)}
     axis.errorbar(
         list(finite), [value.mean for value in finite.values()],
