@@ -9,7 +9,7 @@ from sklearn.gaussian_process.kernels import RBF, Matern
 
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.maps import kernel_features
+from dpgp.features.kernel_values import kernel_features
 from dpgp.features.placement import as_grid, low_discrepancy_points, regular_grid
 from dpgp.features.whitened import (
     ConcatenatedFeatures,

@@ -18,7 +18,8 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from dpgp import PrivateGPRegressor, export
-from dpgp.export.arithmetic import NUMPY, Covariances, triangular_root
+from dpgp.arithmetic import NUMPY
+from dpgp.export.arithmetic import Covariances, triangular_root
 
 KERNELS = {
     "default": None,

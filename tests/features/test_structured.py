@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from dpgp import NormalizedKernel
-from dpgp.features.maps import kernel_features
+from dpgp.features.kernel_values import kernel_features
 from dpgp.features.structured import (
     CountKernel,
     Graph,

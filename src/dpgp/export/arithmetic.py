@@ -6,28 +6,12 @@ names are those of :mod:`dpgp.features.whitened` and :mod:`dpgp.inference.poster
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Library:
-    """The functions that array libraries spell differently; operators they share."""
-
-    array: Callable[[Any], Any]
-    exp: Callable[[Any], Any]
-    sqrt: Callable[[Any], Any]
-    einsum: Callable[..., Any]
-    stack_rows: Callable[[Any], Any]
-    clip: Callable[[Any, Any, Any], Any]
-    reshape: Callable[[Any, Any], Any]
-
-
-NUMPY = Library(np.asarray, np.exp, np.sqrt, np.einsum, np.concatenate, np.clip, np.reshape)
+from dpgp.arithmetic import Library
 
 
 class Covariances:

@@ -16,12 +16,14 @@ from gpytorch.variational import (  # type: ignore[import-not-found]
     UnwhitenedVariationalStrategy,
 )
 
-from dpgp.export.arithmetic import Covariances, Library, triangular_root
+from dpgp.arithmetic import Library
+from dpgp.export.arithmetic import Covariances, triangular_root
 
 TORCH = Library(
     array=torch.as_tensor,
     exp=torch.exp,
     sqrt=torch.sqrt,
+    sin=torch.sin,
     einsum=torch.einsum,
     stack_rows=lambda parts: torch.cat(parts, dim=0),
     clip=lambda value, low, high: torch.minimum(torch.maximum(value, _as(low)), _as(high)),

@@ -18,8 +18,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.features.kernel_values import columnwise_kronecker
 from dpgp.features.kernels import variance_bound
-from dpgp.features.maps import columnwise_kronecker
 from dpgp.features.placement import Grid
 
 Array = NDArray[np.float64]

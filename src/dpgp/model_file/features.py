@@ -5,16 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpgp.features.whitened import (
-    ColumnFeatures,
-    ConcatenatedFeatures,
-    GridFeatures,
-    InducingFeatures,
-    LinearFeatures,
-    WhitenedMap,
-)
-from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
-from dpgp.model_file.values import (
+from dpgp.checked_values import (
     ModelFileError,
     as_choice,
     as_fields,
@@ -25,6 +16,15 @@ from dpgp.model_file.values import (
     as_whole,
     number_to_json,
 )
+from dpgp.features.whitened import (
+    ColumnFeatures,
+    ConcatenatedFeatures,
+    GridFeatures,
+    InducingFeatures,
+    LinearFeatures,
+    WhitenedMap,
+)
+from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
 
 DEEPEST = 8
 LARGEST = 10_000

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process import kernels as sk
 
-from dpgp.features.kernels import NormalizedKernel, ProductKernel
-from dpgp.model_file.values import (
+from dpgp.checked_values import (
     ModelFileError,
     as_choice,
     as_fields,
@@ -24,6 +23,7 @@ from dpgp.model_file.values import (
     as_vector,
     number_to_json,
 )
+from dpgp.features.kernels import NormalizedKernel, ProductKernel
 
 DEEPEST = 64
 LARGEST = 1000

@@ -10,6 +10,21 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from dpgp import __version__
+from dpgp.checked_values import (
+    ModelFileError,
+    as_covariance,
+    as_fields,
+    as_flag,
+    as_items,
+    as_matrix,
+    as_number,
+    as_positive,
+    as_text,
+    as_vector,
+    check_increasing,
+    number_to_json,
+    triangle_to_json,
+)
 from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
 from dpgp.features.whitened import WhitenedMap
@@ -27,21 +42,6 @@ from dpgp.model_file.releases import (
     stages_to_json,
 )
 from dpgp.model_file.settings import settings_from_json, settings_to_json
-from dpgp.model_file.values import (
-    ModelFileError,
-    as_covariance,
-    as_fields,
-    as_flag,
-    as_items,
-    as_matrix,
-    as_number,
-    as_positive,
-    as_text,
-    as_vector,
-    check_increasing,
-    number_to_json,
-    triangle_to_json,
-)
 from dpgp.regressor import PrivateGPRegressor
 
 Array = NDArray[np.float64]

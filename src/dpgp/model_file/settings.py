@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import Kernel
 
-from dpgp.design import FAMILIES
-from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
-from dpgp.model_file.values import (
+from dpgp.checked_values import (
     ModelFileError,
     as_choice,
     as_fields,
@@ -25,6 +23,8 @@ from dpgp.model_file.values import (
     as_whole,
     number_to_json,
 )
+from dpgp.design import FAMILIES
+from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
 from dpgp.privacy.neighbours import Neighbours
 
 SETTINGS = (
