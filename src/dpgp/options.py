@@ -12,8 +12,8 @@ from sklearn.gaussian_process.kernels import Kernel
 
 from dpgp.design import FAMILIES, STAGES
 from dpgp.domain import Box
-from dpgp.features.kernels import variance_bound
 from dpgp.inference.priors import default_kernel
+from dpgp.kernels.bounds import check_kernel
 from dpgp.privacy.arguments import as_count
 from dpgp.privacy.neighbours import Neighbours
 
@@ -36,11 +36,7 @@ def read_kernels(kernel: Any, columns: int) -> list[Any]:
                 "`kernel` must be a scikit-learn kernel or a list of them, got "
                 f"{type(candidate).__name__}; other kernels work in dpgp.paper."
             )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            is_proper = bool(np.isfinite(candidate.theta).all())  # θ are logarithms
-        if not is_proper:
-            raise ValueError("`kernel` must have positive, finite hyperparameters.")
-        variance_bound(candidate, (np.full(columns, -1.0), np.ones(columns)))
+        check_kernel(candidate, columns)
     return kernels
 
 

@@ -17,9 +17,11 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
-from dpgp.features.kernel_range import Cells, envelope, is_gaussian_mixture
-from dpgp.features.kernels import NormalizedKernel, ProductKernel
 from dpgp.features.placement import regular_grid
+from dpgp.kernels.bounds import envelope, is_gaussian_mixture
+from dpgp.kernels.envelopes import Cells
+from dpgp.kernels.normalized import NormalizedKernel
+from dpgp.kernels.per_column import ProductKernel
 from dpgp.paper import norm_bounds
 from dpgp.paper.norm_bounds import (
     certified_bound,

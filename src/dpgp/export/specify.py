@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process import kernels as sk
 from sklearn.utils.validation import check_is_fitted
 
 from dpgp.features.whitened import (
@@ -23,19 +22,10 @@ from dpgp.features.whitened import (
     LinearFeatures,
     WhitenedMap,
 )
-from dpgp.inference.batch_kernels import batch_gram
 from dpgp.inference.posterior import Posterior
+from dpgp.kernels.formula import batch_gram, exported_tree
 
 Array = NDArray[np.float64]
-
-_LEAVES = {
-    sk.RBF: ("length_scale",),
-    sk.Matern: ("length_scale",),
-    sk.RationalQuadratic: ("alpha", "length_scale"),
-    sk.ConstantKernel: ("constant_value",),
-    sk.DotProduct: ("sigma_0",),
-}
-_SMOOTHNESS = (0.5, 1.5, 2.5)
 
 
 def specification_of(estimator: Any, target: int | None) -> dict[str, Any]:
@@ -51,7 +41,7 @@ def specification_of(estimator: Any, target: int | None) -> dict[str, Any]:
         "m": posterior.moments.w,
         "S": posterior.moments.V,
         "features": feature_tree(posterior.features),
-        "kernel": kernel_tree(posterior.kernel, posterior.thetas[:, :-1]),
+        "kernel": exported_tree(posterior.kernel, posterior.thetas[:, :-1]),
         **_anchors(posterior),
     }
 
@@ -91,7 +81,7 @@ def feature_tree(features: WhitenedMap) -> dict[str, Any]:
         kernel = features.kernel
         return {
             "type": "inducing",
-            "kernel": kernel_tree(kernel, kernel.theta[None]),
+            "kernel": exported_tree(kernel, kernel.theta[None]),
             "anchors": features.anchors,
             "projection": features.projection / features._variance,
         }
@@ -107,43 +97,3 @@ def feature_tree(features: WhitenedMap) -> dict[str, Any]:
         maps = [feature_tree(inner) for inner in features.maps]
         return {"type": "concatenated", "roots": list(features._roots), "maps": maps}
     raise ValueError(f"features of type {type(features).__name__} cannot be exported.")
-
-
-def kernel_tree(kernel: Any, thetas: Array) -> dict[str, Any]:
-    """Return a kernel as nested dictionaries, a row of every parameter for each row of θ."""
-    if type(kernel) in (sk.Sum, sk.Product):
-        split = kernel.k1.n_dims
-        parts = [
-            kernel_tree(kernel.k1, thetas[:, :split]),
-            kernel_tree(kernel.k2, thetas[:, split:]),
-        ]
-        return {"type": type(kernel).__name__, "parts": parts}
-    _check_supported(kernel)
-    return {"type": _name(kernel), **_parameters(kernel, thetas)}
-
-
-def _check_supported(kernel: Any) -> None:
-    smooth = not isinstance(kernel, sk.Matern) or kernel.nu in _SMOOTHNESS
-    if type(kernel) not in _LEAVES or not smooth:
-        raise ValueError(
-            f"the kernel {kernel} cannot be exported; sums and products of RBF, Matern (nu among "
-            f"{_SMOOTHNESS}), RationalQuadratic, ConstantKernel and DotProduct can."
-        )
-
-
-def _name(kernel: Any) -> str:
-    return f"Matern{kernel.nu}" if isinstance(kernel, sk.Matern) else type(kernel).__name__
-
-
-def _parameters(kernel: Any, thetas: Array) -> dict[str, Array]:
-    """Return exp θ where a parameter is learned, its value where it is fixed; rows are draws."""
-    values, start = {}, 0
-    fixed = {h.name: h.fixed for h in kernel.hyperparameters}
-    for name in _LEAVES[type(kernel)]:
-        value = np.atleast_1d(np.asarray(kernel.get_params()[name], dtype=np.float64))
-        if fixed[name]:
-            values[name] = np.tile(value, (len(thetas), 1))
-        else:
-            values[name] = np.exp(thetas[:, start : start + len(value)])
-            start += len(value)
-    return values

@@ -14,8 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.features.kernels import product_factors, takes_vectors
 from dpgp.features.placement import as_grid
+from dpgp.kernels.base import takes_vectors
+from dpgp.kernels.bounds import product_factors
 
 Array = NDArray[np.float64]
 

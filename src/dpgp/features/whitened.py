@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.kernel_values import columnwise_kronecker
-from dpgp.features.kernels import variance_bound
 from dpgp.features.placement import Grid
+from dpgp.kernels.bounds import variance_bound
 
 Array = NDArray[np.float64]
 

@@ -24,7 +24,7 @@ from dpgp.features.whitened import (
     LinearFeatures,
     WhitenedMap,
 )
-from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
+from dpgp.kernels.files import kernel_from_json, kernel_to_json
 
 DEEPEST = 8
 LARGEST = 10_000

@@ -32,9 +32,9 @@ from dpgp.inference.conformal import Calibration
 from dpgp.inference.evidence import Moments
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
+from dpgp.kernels.files import kernel_from_json, kernel_to_json
 from dpgp.model_file.features import LARGEST, anchor_count, features_from_json, features_to_json
 from dpgp.model_file.guarantee import about, certificate_from_json, certificate_to_json
-from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
 from dpgp.model_file.releases import (
     density_from_json,
     density_to_json,

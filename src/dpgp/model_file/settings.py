@@ -24,7 +24,7 @@ from dpgp.checked_values import (
     number_to_json,
 )
 from dpgp.design import FAMILIES
-from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
+from dpgp.kernels.files import kernel_from_json, kernel_to_json
 from dpgp.privacy.neighbours import Neighbours
 
 SETTINGS = (

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.domain import Box
-from dpgp.features.kernels import takes_vectors
+from dpgp.kernels.base import takes_vectors
 from dpgp.numeric import check_no_row_as_names, column_names, numeric_matrix
 from dpgp.paper.coinpress import coinpress_mean
 from dpgp.paper.model import (

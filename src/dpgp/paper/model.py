@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from dpgp.domain import Box
 from dpgp.features.kernel_values import FeatureMap, kernel_features
-from dpgp.features.kernels import takes_vectors
 from dpgp.features.placement import Grid
+from dpgp.kernels.base import takes_vectors
 from dpgp.paper.norm_bounds import norm_bound as kernel_norm_bound
 from dpgp.paper.posterior import SparsePosterior
 from dpgp.paper.update import CovarianceTerms, Moments, Update, dp_update
