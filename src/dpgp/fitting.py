@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from dpgp.design import Design, Shares, choose_design
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.whitened import LinearFeatures
+from dpgp.features.linear import LinearFeatures
 from dpgp.forecast import Setting
 from dpgp.inference.conformal import Calibration, calibrate, calibration_edges
 from dpgp.inference.gram_estimate import MANY_INPUTS, DoubtedEstimate

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.features.kernel_values import FeatureMap
+from dpgp.features.base import FeatureMap
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.exact_sums import Integers, sum_blocks
 from dpgp.privacy.fixed_point import UNIT, round_columns, round_targets, shrinkage

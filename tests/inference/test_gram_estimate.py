@@ -4,8 +4,8 @@ from simulated_stages import features_1d, release, rows_1d, symmetric_noise
 from sklearn.gaussian_process.kernels import RBF
 
 from dpgp.design import density_positions
+from dpgp.features.inducing import InducingFeatures
 from dpgp.features.placement import low_discrepancy_points
-from dpgp.features.whitened import InducingFeatures
 from dpgp.inference.gram_estimate import (
     NOT_MISSED,
     DensityEstimate,

@@ -1,17 +1,18 @@
 """Features and covariances of a specification, in the arithmetic of any array library.
 
-Imports NumPy alone, so that it runs beside GPflow and GPyTorch where dpgp does not. Formulas and
-names are those of :mod:`dpgp.features.whitened` and :mod:`dpgp.inference.posterior`.
+Formulas are those of :mod:`dpgp.kernels` and :mod:`dpgp.features`, which need NumPy, SciPy and
+scikit-learn alone, so that this runs beside GPflow and GPyTorch where dpgp does not.
 """
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from dpgp.arithmetic import Library
+from dpgp.features.formula import evaluate
+from dpgp.features.inputs import unit_inputs
 from dpgp.features.missing import missing_covariance, missing_variance
 from dpgp.kernels.formula import mean_diagonal, mean_gram
 
@@ -30,44 +31,11 @@ class Covariances:
 
     def unit_inputs(self, X: Any) -> Any:
         """Return raw inputs clipped, scaled to [−1, 1] and warped."""
-        clip, inputs = self.library.clip, self.inputs
-        low, high = inputs["low"], inputs["high"]
-        U = clip((clip(X, low, high) - (low + high) / 2) / ((high - low) / 2), -1.0, 1.0)
-        return self._warp(U, inputs["edges"], inputs["values"])
-
-    def _warp(self, U: Any, edges: Any, values: Any) -> Any:
-        """g(u) = g(−1) + Σ_j slope_j · how far u has come in bin j."""
-        steps = edges[1:] - edges[:-1]
-        slopes = (values[:, 1:] - values[:, :-1]) / steps
-        within = self.library.clip(U[:, :, None] - edges[:-1], 0.0 * steps, steps)
-        return values[:, 0] + self.library.einsum("nde,de->nd", within, slopes)
+        return unit_inputs(self.inputs, X, self.library)
 
     def evaluate(self, U: Any) -> Any:
         """Return φ of the rows of ``U``, one a row."""
-        return self._map(self.features, U)
-
-    def _map(self, tree: dict[str, Any], U: Any) -> Any:
-        if tree["type"] == "inducing":
-            K_xz = mean_gram(tree["kernel"], U, tree["anchors"], self.library)
-            return self.library.einsum("nz,pz->np", K_xz, tree["projection"])
-        if tree["type"] == "grid":
-            factors = enumerate(tree["factors"])
-            return reduce(self._kronecker, [self._map(f, U[:, d : d + 1]) for d, f in factors])
-        if tree["type"] == "linear":
-            return self._side_by_side([0.0 * U[:, :1] + tree["constant"], U * tree["slope"]])
-        if tree["type"] == "column":
-            column = int(tree["column"])
-            return self._map(tree["inner"], U[:, column : column + 1])
-        pairs = zip(tree["roots"], tree["maps"], strict=True)
-        return self._side_by_side([root * self._map(inner, U) for root, inner in pairs])
-
-    def _kronecker(self, first: Any, second: Any) -> Any:
-        product = self.library.einsum("na,nb->nab", first, second)
-        return self.library.reshape(product, (-1, first.shape[1] * second.shape[1]))
-
-    def _side_by_side(self, parts: list[Any]) -> Any:
-        rows = self.library.stack_rows([self.library.einsum("nd->dn", part) for part in parts])
-        return self.library.einsum("dn->nd", rows)
+        return evaluate(self.features, U, self.library)
 
     def missing(self, U: Any, phi_u: Any, Y: Any, phi_y: Any) -> Any:
         """Return the covariance that φ misses between rows of ``U`` and rows of ``Y``."""

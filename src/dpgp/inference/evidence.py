@@ -24,7 +24,7 @@ from scipy.linalg import eigh
 from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import nnls
 
-from dpgp.features.whitened import WhitenedMap
+from dpgp.features.base import WhitenedMap
 from dpgp.inference import clipping
 from dpgp.inference.gram_estimate import GramEstimate
 from dpgp.inference.stage import StageRelease

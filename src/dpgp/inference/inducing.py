@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.features.base import WhitenedMap
 from dpgp.features.placement import low_discrepancy_points
-from dpgp.features.whitened import WhitenedMap
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from dpgp.arithmetic import NUMPY
+from dpgp.features.base import WhitenedMap
 from dpgp.features.missing import missing_covariance, missing_variance
-from dpgp.features.whitened import WhitenedMap
 from dpgp.inference.evidence import Conditional, Measurement, Moments
 from dpgp.inference.inducing import EffectiveKernel, Inducing, inducing, inducing_points
 from dpgp.inference.marginal import WeightedPoints

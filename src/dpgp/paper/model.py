@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.domain import Box
-from dpgp.features.kernel_values import FeatureMap, kernel_features
+from dpgp.features.base import FeatureMap
+from dpgp.features.kernel_values import kernel_features
 from dpgp.features.placement import Grid
 from dpgp.kernels.base import takes_vectors
 from dpgp.paper.norm_bounds import norm_bound as kernel_norm_bound

@@ -207,27 +207,9 @@ function dot(v, w) {
   return sum;
 }
 
-// A tree of feature maps -> a function φ of scaled inputs
+// A tree of feature maps -> a function φ of scaled inputs; MAPS has one for each type of tree
 function featureMap(tree) {
-  if (tree.type === "inducing") {
-    const k = meanGram(tree.kernel, tree.anchors), P = matrix(tree.projection);
-    const out = new Float64Array(tree.projection.length);
-    return (u) => times(P, k(u), out);
-  }
-  if (tree.type === "grid") {
-    const factors = tree.factors.map(featureMap);
-    return (u) => factors.map((map, d) => map(u.subarray(d, d + 1))).reduce(kronecker);
-  }
-  if (tree.type === "linear") {
-    return (u) => Float64Array.of(tree.constant, ...u.map((value) => tree.slope * value));
-  }
-  if (tree.type === "column") {
-    const inner = featureMap(tree.inner);
-    return (u) => inner(u.subarray(tree.column, tree.column + 1));
-  }
-  const maps = tree.maps.map(featureMap);
-  return (u) => Float64Array.from(maps.flatMap(
-    (map, i) => Array.from(map(u), (value) => tree.roots[i] * value)));
+  return MAPS[tree.type](tree);
 }
 
 function kronecker(first, second) {

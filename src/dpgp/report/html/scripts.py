@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 
+from dpgp.features.registry import map_scripts
 from dpgp.kernels.registry import kernel_scripts
 
 DRAWING = ("scales.js", "drawing.js", "curve.js", "heatmap.js", "controls.js", "page.js")
@@ -16,7 +17,8 @@ def page_script() -> str:
 
 def posterior_script() -> str:
     """Return what computes predictions, without a document."""
-    return "\n".join([asset("posterior.js"), _table("KERNELS", kernel_scripts())])
+    tables = [_table("KERNELS", kernel_scripts()), _table("MAPS", map_scripts())]
+    return "\n".join([asset("posterior.js"), *tables])
 
 
 def asset(name: str) -> str:
