@@ -3,7 +3,7 @@ import pytest
 
 from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
-from dpgp.features.whitened import LinearFeatures
+from dpgp.features.linear import LinearFeatures
 from dpgp.fitting import Wall, private_inputs
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import Any
 
@@ -32,6 +32,16 @@ class ProductKernel(CompoundKernel):  # type: ignore[misc]
     On a grid of inducing points it costs :math:`\sum_n m_n` kernel values a row, not
     :math:`\prod_n m_n`.
     """
+
+    @property
+    def theta(self) -> Array:
+        """The hyperparameters of all columns, first to last."""
+        return np.hstack([kernel.theta for kernel in self.kernels])
+
+    @theta.setter
+    def theta(self, theta: Array) -> None:  # scikit-learn's asks for columns of equal length
+        for kernel, part in zip(self.kernels, _split(theta, self.kernels), strict=True):
+            kernel.theta = part
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
         """Return the matrix of covariances between the rows of ``X`` and those of ``Y``."""
@@ -64,9 +74,8 @@ class ProductKernelRule(KernelRule):
 
     def specify(self, kernel: Any, thetas: Array) -> Tree:
         """Return the trees of all columns."""
-        ends = np.cumsum([factor.n_dims for factor in kernel.kernels])[:-1]
-        split = np.split(thetas, ends, axis=1)
-        parts = [specify(k, part) for k, part in zip(kernel.kernels, split, strict=True)]
+        pairs = zip(kernel.kernels, _split(thetas, kernel.kernels), strict=True)
+        parts = [specify(k, part) for k, part in pairs]
         return {"type": self.name, "parts": parts}
 
     def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
@@ -131,6 +140,11 @@ class ProductKernelRule(KernelRule):
 
 def _columns(X: Any) -> list[Array]:
     return [column[:, None] for column in np.atleast_2d(np.asarray(X, dtype=np.float64)).T]
+
+
+def _split(thetas: Array, kernels: Sequence[Any]) -> list[Array]:
+    ends = np.cumsum([kernel.n_dims for kernel in kernels])[:-1]
+    return np.split(thetas, ends, axis=-1)
 
 
 def _slices(X: Any, tree: Tree) -> Iterator[Any]:
