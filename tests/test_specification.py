@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -109,3 +111,16 @@ def test_triangular_root_of_a_singular_matrix():
     L = triangular_root(A @ A.T)
     assert_allclose(L @ L.T, A @ A.T, rtol=0, atol=1e-14)
     assert_allclose(L, np.tril(L), rtol=0, atol=0)
+
+
+def test_formulas_of_exports_need_no_more_than_numpy_scipy_and_scikit_learn():
+    """They run beside GPflow, where dpgp's other dependencies are not."""
+    code = (
+        "import sys, dpgp.export.arithmetic\n"
+        "from dpgp.kernels.registry import rules; from dpgp.features.registry import maps\n"
+        "rules(), maps()\n"
+        "print(*{name.split('.')[0] for name in sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    others = {"opendp", "dp_accounting", "typer", "rich", "matplotlib", "yaml", "pandas", "onnx"}
+    assert not others & set(done.stdout.split())

@@ -1,6 +1,6 @@
 """A specification as a model of GPflow: a standard SVGP with a kernel of its own.
 
-Imports nothing of dpgp but :mod:`dpgp.export.arithmetic`. Predicts from raw inputs, in the units of
+Imports nothing of dpgp but its formulas. Predicts from raw inputs, in the units of
 the target: ``model.predict_f(X)``, ``model.predict_y(X)``.
 """
 

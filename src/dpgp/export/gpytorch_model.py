@@ -1,6 +1,6 @@
 """A specification as a model of GPyTorch: a variational GP with a kernel of its own.
 
-Imports nothing of dpgp but :mod:`dpgp.export.arithmetic`. Predicts from raw inputs, in the units of
+Imports nothing of dpgp but its formulas. Predicts from raw inputs, in the units of
 the target and in double precision: ``model(X)`` for f, ``model.likelihood(model(X))`` for new
 observations.
 """
