@@ -104,7 +104,7 @@ def model(kernel):
         (sk.RBF(0.5) + Halved(0.5), "attribute `variance_bound`"),
         (Liar(0.5), "exceeds its `variance_bound` 0.1"),
         (Slope(0.5), "must be positive definite"),
-        (sk.DotProduct(0.0), 'sigma_0_bounds="fixed"'),
+        (sk.DotProduct(0.0), "positive, finite hyperparameters"),
     ],
     ids=repr,
 )
