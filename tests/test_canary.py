@@ -22,8 +22,8 @@ from typer.testing import CliRunner
 
 from dpgp import PrivateGPRegressor
 from dpgp.cli import app
-from dpgp.features.kernels import NormalizedKernel
-from dpgp.features.structured import SpectrumKernel
+from dpgp.kernels.normalized import NormalizedKernel
+from dpgp.kernels.spectrum import SpectrumKernel
 from dpgp.paper import dp_gp_inference, dp_gp_learn_hyperparameters
 from dpgp.privacy import noise
 

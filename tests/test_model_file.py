@@ -22,9 +22,9 @@ from sklearn.gaussian_process import kernels as sk
 import dpgp
 from dpgp import NormalizedKernel, PrivateGPRegressor, ProductKernel
 from dpgp.domain import Box
+from dpgp.kernels.files import kernel_from_json, kernel_to_json
 from dpgp.model_file import FORMAT, ModelFileError
 from dpgp.model_file.file import layout
-from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
 from dpgp.model_file.model import decode, encode
 from dpgp.model_file.settings import SETTINGS
 

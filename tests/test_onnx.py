@@ -20,11 +20,13 @@ from sklearn.gaussian_process.kernels import (
     RationalQuadratic,
 )
 
-from dpgp import PrivateGPRegressor, export
+from dpgp import NormalizedKernel, PrivateGPRegressor, ProductKernel, export
 
 SCALE = 60.0  # half of the target's range
 MATERN = ConstantKernel(0.1) * Matern(0.5, nu=1.5) + DotProduct(0.3) + Matern([0.5, 1.0], nu=2.5)
 RATIONAL = RationalQuadratic(0.5, 2.0) + RationalQuadratic(0.3, alpha_bounds="fixed")
+PERIODIC = ProductKernel([ExpSineSquared(0.5, 0.7), RBF(0.5) ** 2])
+OTHERS = PERIODIC + NormalizedKernel(DotProduct(0.3))
 MODELS = {
     "one input": (1, {}),
     "two inputs": (2, {}),
@@ -35,6 +37,7 @@ MODELS = {
     "Matern": (2, {"kernel": MATERN, "inducing_points": 5}),
     "Matern 1/2": (2, {"kernel": ConstantKernel(0.1, "fixed") * Matern(0.7, nu=0.5)}),
     "RationalQuadratic": (2, {"kernel": RATIONAL, "inducing_points": 4}),
+    "others": (2, {"kernel": OTHERS, "inducing_points": 4}),
     "no calibration": (1, {"calibrate": False}),
     "not private": (1, {"epsilon": float("inf")}),
 }
@@ -143,7 +146,7 @@ def test_nothing_is_written_that_no_output_needs():
 
 
 def test_kernels_that_cannot_be_exported_say_so():
-    gp = fitted(1, kernel=RBF(0.5) * ExpSineSquared(0.5), inducing_points=4)
+    gp = fitted(1, kernel=RBF(0.5) * Matern(0.5, nu=3.5), inducing_points=4)
     with pytest.raises(ValueError, match="cannot be exported"):
         export.to_onnx(gp)
 

@@ -93,7 +93,7 @@ def test_what_is_refused_has_spent_nothing(options):
 
 
 def test_noise_that_cannot_be_drawn_is_not_booked(monkeypatch):
-    monkeypatch.setattr("dpgp.fitting.Wall.check_noise", lambda *_: None)
+    monkeypatch.setattr("dpgp.private.fit.Wall.check_noise", lambda *_: None)
     booked = []
     monkeypatch.setattr(Ledger, "reserve", lambda _, release: booked.append(release))
     with pytest.raises(ValueError, match="noise scale"):

@@ -7,10 +7,10 @@ __version__ = "0.1.0"
 
 _EXPORTS = {
     "Grid": "dpgp.features.placement",
-    "NormalizedKernel": "dpgp.features.kernels",
+    "NormalizedKernel": "dpgp.kernels.normalized",
     "Plan": "dpgp.planning.plan",
     "PrivateGPRegressor": "dpgp.regressor",
-    "ProductKernel": "dpgp.features.kernels",
+    "ProductKernel": "dpgp.kernels.per_column",
     "export": "dpgp",
     "load": "dpgp.model_file",
     "low_discrepancy_points": "dpgp.features.placement",

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import Kernel
 
 from dpgp.domain import Box
-from dpgp.features.kernels import variance_bound
 from dpgp.inference.priors import default_kernel
+from dpgp.kernels.bounds import check_kernel
 from dpgp.missing import Missing
 from dpgp.numeric import as_floats
 from dpgp.privacy.arguments import as_count
@@ -136,18 +136,14 @@ def _kernels(kernel: Any, columns: int) -> tuple[Any, ...]:
                 "`kernel` must be a scikit-learn kernel or a list of them, got "
                 f"{type(candidate).__name__}; other kernels work in dpgp.paper."
             )
-        _check_parameters(candidate, columns)
-        variance_bound(candidate, (np.full(columns, -1.0), np.ones(columns)))
+        _check_columns(candidate, columns)
+        check_kernel(candidate, columns)
     return kernels
 
 
-def _check_parameters(kernel: Kernel, columns: int) -> None:
-    """Raise unless hyperparameters are positive, finite, and as many as the inputs ask for."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if not np.isfinite(kernel.theta).all():  # θ are logarithms
-            raise ValueError("`kernel` must have positive, finite hyperparameters.")
+def _check_columns(kernel: Kernel, columns: int) -> None:
+    """Raise where a kernel has lengths for another number of inputs."""
     try:
-        kernel.diag(np.zeros((1, columns)))
         kernel(np.zeros((1, columns)))
     except ValueError:
         raise ValueError(

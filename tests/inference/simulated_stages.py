@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from dpgp.features.whitened import InducingFeatures
+from dpgp.features.inducing import InducingFeatures
 from dpgp.inference.stage import StageRelease
 from dpgp.inference.stages import Model
 

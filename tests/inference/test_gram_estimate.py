@@ -3,8 +3,8 @@ import pytest
 from simulated_stages import features_1d, release, rows_1d, symmetric_noise
 from sklearn.gaussian_process.kernels import RBF
 
+from dpgp.features.inducing import InducingFeatures
 from dpgp.features.placement import low_discrepancy_points
-from dpgp.features.whitened import InducingFeatures
 from dpgp.inference.gram_estimate import (
     NOT_MISSED,
     DensityEstimate,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from simulated_stages import features_1d, model_1d, release, rows_1d
 
-from dpgp.features.whitened import LinearFeatures
+from dpgp.features.linear import LinearFeatures
 from dpgp.inference.evidence import Moments, combine_stages
 from dpgp.inference.gram_estimate import IsotropicEstimate, estimate_gram
 from dpgp.inference.guard import CONSTANT_SHARE, apply_guard, embed, guard_kappa

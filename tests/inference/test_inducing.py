@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
-from dpgp.features.whitened import InducingFeatures, WhitenedMap
+from dpgp.features.base import WhitenedMap
+from dpgp.features.inducing import InducingFeatures
 from dpgp.inference.evidence import Moments
 from dpgp.inference.inducing import EffectiveKernel, inducing_points
 from dpgp.inference.posterior import Posterior

@@ -11,6 +11,7 @@ from sklearn.gaussian_process.kernels import (
     RationalQuadratic,
 )
 
+from dpgp import ProductKernel
 from dpgp.inference.priors import HyperPrior, default_kernel, hyper_prior
 
 
@@ -28,7 +29,8 @@ def test_one_entry_for_every_free_parameter_and_the_noise(columns):
         RBF(0.3),
         RBF(0.3, "fixed"),
         ConstantKernel(0.5, "fixed") * RBF(np.full(columns, 0.3)) + DotProduct(0.7),
-        RationalQuadratic(0.2, 3.0) * ExpSineSquared(0.3, 2.0),
+        RationalQuadratic(0.2, 3.0),
+        ProductKernel([ExpSineSquared(0.3, 2.0)] * columns),
     ]
     for kernel in kernels:
         prior = hyper_prior(kernel, columns)

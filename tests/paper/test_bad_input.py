@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.gaussian_process.kernels import RBF, DotProduct, ExpSineSquared
 
-from dpgp.features.kernels import NormalizedKernel
-from dpgp.features.structured import SpectrumKernel
+from dpgp.kernels.normalized import NormalizedKernel
+from dpgp.kernels.spectrum import SpectrumKernel
 from dpgp.paper import dp_gp_inference
 from dpgp.privacy import noise
 

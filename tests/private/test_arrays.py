@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.whitened import LinearFeatures
+from dpgp.features.linear import LinearFeatures
 from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.sensitivity import gram_sensitivity

@@ -4,7 +4,7 @@ import pytest
 from dpgp.blas import single_threaded_blas
 from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
-from dpgp.features.whitened import LinearFeatures
+from dpgp.features.linear import LinearFeatures
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
 from dpgp.privacy.exact_sums import UnevenArithmeticError

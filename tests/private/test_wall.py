@@ -8,15 +8,13 @@ from hypothesis.extra.numpy import arrays
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 from dpgp.domain import Box
+from dpgp.features.concatenated import ConcatenatedFeatures
+from dpgp.features.grid import GridFeatures
+from dpgp.features.inducing import InducingFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.maps import kernel_features
+from dpgp.features.kernel_values import kernel_features
+from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import as_grid, low_discrepancy_points, regular_grid
-from dpgp.features.whitened import (
-    ConcatenatedFeatures,
-    GridFeatures,
-    InducingFeatures,
-    LinearFeatures,
-)
 from dpgp.privacy.fixed_point import UNIT, shrinkage
 from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.mechanism import gram_noise

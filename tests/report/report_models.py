@@ -11,9 +11,10 @@ from sklearn.gaussian_process.kernels import (
     ExpSineSquared,
     Matern,
     RationalQuadratic,
+    WhiteKernel,
 )
 
-from dpgp import PrivateGPRegressor
+from dpgp import NormalizedKernel, PrivateGPRegressor, ProductKernel
 
 AWKWARD = "</script><b>x</b> \"quoted\" & 'single' Größe 体重 " + "long" * 60
 
@@ -31,7 +32,14 @@ MODELS = {
         "columns": 2,
         "kernel": RationalQuadratic(0.5, 2.0) * (ConstantKernel(0.1) + RBF(0.7)) + DotProduct(0.5),
     },
-    "periodic": {"columns": 1, "kernel": ExpSineSquared(0.5)},
+    "periodic": {"columns": 1, "kernel": ExpSineSquared(0.5) + DotProduct(0.2)},
+    "others": {
+        "columns": 2,
+        "kernel": ProductKernel([RBF(0.5) ** 2, Matern(0.5, nu=np.inf)])
+        + NormalizedKernel(DotProduct(0.3))
+        + WhiteKernel(0.01),
+    },
+    "bessel": {"columns": 1, "kernel": Matern(0.5, nu=3.5)},
     "without noise": {"columns": 1, "epsilon": float("inf")},
 }
 

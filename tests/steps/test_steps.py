@@ -150,7 +150,9 @@ class TargetThirds:
         def scaled_targets(inputs, targets):
             return targets
 
-        return HistogramQuery(scaled_targets, 1, np.array([-1 / 3, 1 / 3]), known.options.box.centre)
+        return HistogramQuery(
+            scaled_targets, 1, np.array([-1 / 3, 1 / 3]), known.options.box.centre
+        )
 
     def learn(self, known, release):
         known.findings[self.label] = release.counts[0].tolist()

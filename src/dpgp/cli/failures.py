@@ -21,7 +21,7 @@ class UsageError(ValueError):
 @contextmanager
 def failures_in_words() -> Iterator[None]:
     """Turn bad options and bad files into one sentence and an exit code."""
-    from dpgp.model_file.values import ModelFileError
+    from dpgp.checked_values import ModelFileError
     from dpgp.privacy.exact_sums import UnevenArithmeticError
     from dpgp.privacy.ledger import BudgetExceededError
     from dpgp.private.tables import TableError

@@ -2,7 +2,7 @@
 
 All get a *specification*, a dictionary of plain numbers, lists and arrays. GPflow and GPyTorch do
 not need dpgp to use one: :mod:`dpgp.export.gpflow_model` and :mod:`dpgp.export.gpytorch_model`
-import nothing of dpgp but arithmetic. docs/model-file.md.
+import nothing of dpgp but its formulas. docs/model-file.md.
 """
 
 from __future__ import annotations

@@ -1,33 +1,20 @@
 """Features and covariances of a specification, in the arithmetic of any array library.
 
-Imports NumPy alone, so that it runs beside GPflow and GPyTorch where dpgp does not. Formulas and
-names are those of :mod:`dpgp.features.whitened` and :mod:`dpgp.inference.posterior`.
+Formulas are those of :mod:`dpgp.kernels` and :mod:`dpgp.features`, which need NumPy, SciPy and
+scikit-learn alone, so that this runs beside GPflow and GPyTorch where dpgp does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Library:
-    """The functions that array libraries spell differently; operators they share."""
-
-    array: Callable[[Any], Any]
-    exp: Callable[[Any], Any]
-    sqrt: Callable[[Any], Any]
-    einsum: Callable[..., Any]
-    stack_rows: Callable[[Any], Any]
-    clip: Callable[[Any, Any, Any], Any]
-    reshape: Callable[[Any, Any], Any]
-
-
-NUMPY = Library(np.asarray, np.exp, np.sqrt, np.einsum, np.concatenate, np.clip, np.reshape)
+from dpgp.arithmetic import Library
+from dpgp.features.formula import evaluate
+from dpgp.features.inputs import unit_inputs
+from dpgp.features.missing import missing_covariance, missing_variance
+from dpgp.kernels.formula import mean_diagonal, mean_gram
 
 
 class Covariances:
@@ -44,116 +31,26 @@ class Covariances:
 
     def unit_inputs(self, X: Any) -> Any:
         """Return raw inputs clipped, scaled to [−1, 1] and warped."""
-        clip, inputs = self.library.clip, self.inputs
-        low, high = inputs["low"], inputs["high"]
-        U = clip((clip(X, low, high) - (low + high) / 2) / ((high - low) / 2), -1.0, 1.0)
-        return self._warp(U, inputs["edges"], inputs["values"])
-
-    def _warp(self, U: Any, edges: Any, values: Any) -> Any:
-        """g(u) = g(−1) + Σ_j slope_j · how far u has come in bin j."""
-        steps = edges[1:] - edges[:-1]
-        slopes = (values[:, 1:] - values[:, :-1]) / steps
-        within = self.library.clip(U[:, :, None] - edges[:-1], 0.0 * steps, steps)
-        return values[:, 0] + self.library.einsum("nde,de->nd", within, slopes)
+        return unit_inputs(self.inputs, X, self.library)
 
     def evaluate(self, U: Any) -> Any:
         """Return φ of the rows of ``U``, one a row."""
-        return self._map(self.features, U)
-
-    def _map(self, tree: dict[str, Any], U: Any) -> Any:
-        if tree["type"] == "inducing":
-            K_xz = self._mean_gram(tree["kernel"], U, tree["anchors"])
-            return self.library.einsum("nz,pz->np", K_xz, tree["projection"])
-        if tree["type"] == "grid":
-            factors = enumerate(tree["factors"])
-            return reduce(self._kronecker, [self._map(f, U[:, d : d + 1]) for d, f in factors])
-        if tree["type"] == "linear":
-            return self._side_by_side([0.0 * U[:, :1] + tree["constant"], U * tree["slope"]])
-        if tree["type"] == "column":
-            column = int(tree["column"])
-            return self._map(tree["inner"], U[:, column : column + 1])
-        pairs = zip(tree["roots"], tree["maps"], strict=True)
-        return self._side_by_side([root * self._map(inner, U) for root, inner in pairs])
-
-    def _kronecker(self, first: Any, second: Any) -> Any:
-        product = self.library.einsum("na,nb->nab", first, second)
-        return self.library.reshape(product, (-1, first.shape[1] * second.shape[1]))
-
-    def _side_by_side(self, parts: list[Any]) -> Any:
-        rows = self.library.stack_rows([self.library.einsum("nd->dn", part) for part in parts])
-        return self.library.einsum("dn->nd", rows)
+        return evaluate(self.features, U, self.library)
 
     def missing(self, U: Any, phi_u: Any, Y: Any, phi_y: Any) -> Any:
-        """Return k(x, y) − a(x)ᵀk(Z, y) − k(x, Z)a(y) + a(x)ᵀK_zz a(y), averaged over θ."""
-        einsum, Z = self.library.einsum, self.anchors
+        """Return the covariance that φ misses between rows of ``U`` and rows of ``Y``."""
         a_u, a_y = phi_u @ self.projection, phi_y @ self.projection
-        K_uz, K_yz = self._mean_gram(self.kernel, U, Z), self._mean_gram(self.kernel, Y, Z)
-        K_uy = self._mean_gram(self.kernel, U, Y)
-        cross = einsum("nz,mz->nm", a_u, K_yz) + einsum("nz,mz->nm", K_uz, a_y)
-        return K_uy - cross + einsum("nz,mz->nm", a_u @ self.K_zz, a_y)
+        K_uy = mean_gram(self.kernel, U, Y, self.library)
+        K_uz, K_yz = self._with_anchors(U), self._with_anchors(Y)
+        return missing_covariance(K_uy, K_uz, K_yz, self.K_zz, a_u, a_y, self.library)
 
     def missing_variance(self, U: Any, phi: Any) -> Any:
         """Return the diagonal of the same, not below 0."""
-        einsum = self.library.einsum
-        a = phi @ self.projection
-        K_uz = self._mean_gram(self.kernel, U, self.anchors)
-        k_uu = einsum("tn->n", self._diagonal(self.kernel, U)) / self._draws(self.kernel)
-        missing = k_uu - einsum("nz,nz->n", 2.0 * K_uz - a @ self.K_zz, a)
-        return self.library.clip(missing, 0.0, np.inf)
+        k_uu, a = mean_diagonal(self.kernel, U, self.library), phi @ self.projection
+        return missing_variance(k_uu, self._with_anchors(U), self.K_zz, a, self.library)
 
-    def _mean_gram(self, tree: dict[str, Any], X: Any, Y: Any) -> Any:
-        return self.library.einsum("tnm->nm", self._gram(tree, X, Y)) / self._draws(tree)
-
-    def _draws(self, tree: dict[str, Any]) -> int:
-        if "parts" in tree:
-            return self._draws(tree["parts"][0])
-        return int(next(value.shape[0] for name, value in tree.items() if name != "type"))
-
-    def _gram(self, tree: dict[str, Any], X: Any, Y: Any) -> Any:
-        """Return K_θ(X, Y) for every draw of θ."""
-        if "parts" in tree:
-            first, second = (self._gram(part, X, Y) for part in tree["parts"])
-            return first + second if tree["type"] == "Sum" else first * second
-        einsum, zeros = self.library.einsum, 0.0 * (X @ self._transposed(Y))
-        if tree["type"] == "ConstantKernel":
-            return tree["constant_value"][:, :, None] + zeros
-        if tree["type"] == "DotProduct":
-            return tree["sigma_0"][:, :, None] ** 2 + X @ self._transposed(Y)
-        squares = (X[:, None, :] - Y[None, :, :]) ** 2
-        lengths = tree["length_scale"] + 0.0 * Y[:1, :]  # a row for each draw, a column an input
-        return self._radial(tree, einsum("td,nmd->tnm", lengths**-2.0, squares))
-
-    def _transposed(self, Y: Any) -> Any:
-        return self.library.einsum("md->dm", Y)
-
-    def _radial(self, tree: dict[str, Any], squares: Any) -> Any:
-        """Return a function of Σ_n (x_n − y_n)²/ℓ_n²."""
-        exp, sqrt = self.library.exp, self.library.sqrt
-        if tree["type"] == "RBF":
-            return exp(-0.5 * squares)
-        if tree["type"] == "RationalQuadratic":
-            alpha = tree["alpha"][:, :, None]
-            return (1.0 + squares / (2.0 * alpha)) ** -alpha
-        r = sqrt(squares + 1e-36)  # with a derivative at 0
-        if tree["type"] == "Matern0.5":
-            return exp(-r)
-        if tree["type"] == "Matern1.5":
-            t = 3.0**0.5 * r
-            return (1.0 + t) * exp(-t)
-        t = 5.0**0.5 * r
-        return (1.0 + t + t * t / 3.0) * exp(-t)
-
-    def _diagonal(self, tree: dict[str, Any], X: Any) -> Any:
-        """Return k_θ(x, x) for every draw of θ and row x."""
-        if "parts" in tree:
-            first, second = (self._diagonal(part, X) for part in tree["parts"])
-            return first + second if tree["type"] == "Sum" else first * second
-        norms = self.library.einsum("nd,nd->n", X, X)
-        if tree["type"] == "ConstantKernel":
-            return tree["constant_value"] + 0.0 * norms
-        if tree["type"] == "DotProduct":
-            return tree["sigma_0"] ** 2 + norms
-        return 1.0 + 0.0 * (tree["length_scale"][:, :1] + norms)
+    def _with_anchors(self, U: Any) -> Any:
+        return mean_gram(self.kernel, U, self.anchors, self.library)
 
     def _array(self, value: Any) -> Any:
         return self.library.array(np.asarray(value, dtype=np.float64))

@@ -1,6 +1,6 @@
 """A specification as a model of GPflow: a standard SVGP with a kernel of its own.
 
-Imports nothing of dpgp but :mod:`dpgp.export.arithmetic`. Predicts from raw inputs, in the units of
+Imports nothing of dpgp but its formulas. Predicts from raw inputs, in the units of
 the target: ``model.predict_f(X)``, ``model.predict_y(X)``.
 """
 
@@ -12,12 +12,14 @@ import gpflow  # type: ignore[import-not-found]
 import numpy as np
 import tensorflow as tf  # type: ignore[import-untyped]
 
-from dpgp.export.arithmetic import Covariances, Library, triangular_root
+from dpgp.arithmetic import Library
+from dpgp.export.arithmetic import Covariances, triangular_root
 
 TENSORFLOW = Library(
     array=tf.constant,
     exp=tf.exp,
     sqrt=tf.sqrt,
+    sin=tf.sin,
     einsum=tf.einsum,
     stack_rows=lambda parts: tf.concat(parts, axis=0),
     clip=lambda value, low, high: tf.minimum(tf.maximum(value, low), high),

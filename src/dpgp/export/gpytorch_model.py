@@ -1,6 +1,6 @@
 """A specification as a model of GPyTorch: a variational GP with a kernel of its own.
 
-Imports nothing of dpgp but :mod:`dpgp.export.arithmetic`. Predicts from raw inputs, in the units of
+Imports nothing of dpgp but its formulas. Predicts from raw inputs, in the units of
 the target and in double precision: ``model(X)`` for f, ``model.likelihood(model(X))`` for new
 observations.
 """
@@ -16,12 +16,14 @@ from gpytorch.variational import (  # type: ignore[import-not-found]
     UnwhitenedVariationalStrategy,
 )
 
-from dpgp.export.arithmetic import Covariances, Library, triangular_root
+from dpgp.arithmetic import Library
+from dpgp.export.arithmetic import Covariances, triangular_root
 
 TORCH = Library(
     array=torch.as_tensor,
     exp=torch.exp,
     sqrt=torch.sqrt,
+    sin=torch.sin,
     einsum=torch.einsum,
     stack_rows=lambda parts: torch.cat(parts, dim=0),
     clip=lambda value, low, high: torch.minimum(torch.maximum(value, _as(low)), _as(high)),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.export.arithmetic import Library
+from dpgp.arithmetic import Library
 
 try:
     from onnx import TensorProto, helper, numpy_helper
@@ -31,6 +31,7 @@ _NUMPY: dict[str, Callable[..., Any]] = {
     "MatMul": np.matmul,
     "Exp": np.exp,
     "Sqrt": np.sqrt,
+    "Sin": np.sin,
     "Max": np.maximum,
     "Min": np.minimum,
 }
@@ -140,6 +141,7 @@ ONNX = Library(
     array=np.asarray,
     exp=lambda value: _apply("Exp", value),
     sqrt=lambda value: _apply("Sqrt", value),
+    sin=lambda value: _apply("Sin", value),
     einsum=_einsum,
     stack_rows=_stack_rows,
     clip=_clip,

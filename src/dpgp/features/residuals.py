@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.features.maps import FeatureMap
+from dpgp.features.base import FeatureMap
 
 Array = NDArray[np.float64]
 

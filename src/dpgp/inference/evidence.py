@@ -24,11 +24,11 @@ from scipy.linalg import eigh
 from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import nnls
 
-from dpgp.features.whitened import WhitenedMap
+from dpgp.features.base import WhitenedMap
 from dpgp.inference import clipping
-from dpgp.inference.batch_kernels import batch_gram
 from dpgp.inference.gram_estimate import GramEstimate
 from dpgp.inference.stage import StageRelease
+from dpgp.kernels.formula import batch_gram
 
 Array = NDArray[np.float64]
 

@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.features.base import WhitenedMap
 from dpgp.features.placement import low_discrepancy_points
-from dpgp.features.whitened import WhitenedMap
-from dpgp.inference.batch_kernels import batch_gram
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
@@ -59,13 +58,11 @@ class EffectiveKernel:
 
     def __call__(self, X: Array, Y: Array | None = None) -> Array:
         """Return the matrix of covariances between the rows of ``X`` and those of ``Y``."""
-        evaluate = self.posterior.features.evaluate
+        evaluate, missing = self.posterior.features.evaluate, self.posterior.missing_covariance
         if Y is None:
-            return np.asarray(evaluate(X).T @ evaluate(X) + missing_between(self.posterior, X, X))
+            return np.asarray(evaluate(X).T @ evaluate(X) + missing(X))
         shared = np.asarray(evaluate(X).T @ evaluate(Y))
-        if np.array_equal(Y, self.Z):
-            return shared
-        return shared + missing_between(self.posterior, X, Y)
+        return shared if np.array_equal(Y, self.Z) else shared + missing(X, Y)
 
     def diag(self, X: Array) -> Array:
         """Return the variances at the rows of ``X``."""
@@ -75,20 +72,6 @@ class EffectiveKernel:
     def is_stationary(self) -> bool:
         """Return False: features sit where their anchors are."""
         return False
-
-
-def missing_between(posterior: Posterior, X: Array, Y: Array) -> Array:
-    """Return cov(r(x), r(y)) = E_θ[k(x, y) − a(x)ᵀk(Z, y) − k(x, Z)a(y) + a(x)ᵀk(Z, Z)a(y)]."""
-    features, thetas = posterior.features, posterior.thetas[:, :-1]
-
-    def mean_gram(first: Array, second: Array) -> Array:
-        gram = batch_gram(posterior.kernel, thetas, first, second).mean(axis=0)
-        return np.asarray(np.broadcast_to(gram, (len(first), len(second))))
-
-    Z = features.anchors
-    a_x, a_y = (features.projection.T @ features.evaluate(U) for U in (X, Y))
-    K_zz, K_zx, K_zy = mean_gram(Z, Z), mean_gram(Z, X), mean_gram(Z, Y)
-    return np.asarray(mean_gram(X, Y) - a_x.T @ K_zy - K_zx.T @ a_y + a_x.T @ K_zz @ a_y)
 
 
 def inducing(posterior: Posterior) -> Inducing:

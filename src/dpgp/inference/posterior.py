@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from dpgp.features.whitened import WhitenedMap
-from dpgp.inference.batch_kernels import batch_diag, batch_gram
+from dpgp.arithmetic import NUMPY
+from dpgp.features.base import WhitenedMap
+from dpgp.features.missing import missing_covariance, missing_variance
 from dpgp.inference.evidence import Conditional, Measurement, Moments
 from dpgp.inference.inducing import EffectiveKernel, Inducing, inducing, inducing_points
 from dpgp.inference.marginal import WeightedPoints
+from dpgp.kernels.formula import mean_diagonal, mean_gram, specify
 
 Array = NDArray[np.float64]
 
@@ -63,25 +65,33 @@ class Posterior:
         return self.moments.w @ phi, variance + self.missing_variance(U)
 
     def missing_variance(self, U: Array) -> Array:
-        """Return k_θ(x, x) − 2aᵀk_θ(Z, x) + aᵀK_θ(Z, Z)a, a = Pᵀφ(x), averaged over θ."""
-        Z = self.features.anchors
-        a = self.features.projection.T @ self.features.evaluate(U)
-        K_zz, K_zx = self._mean_gram(Z, Z), self._mean_gram(Z, U)
-        k_xx = batch_diag(self.kernel, self.thetas[:, :-1], U).mean(axis=0)
-        missing = k_xx - np.einsum("zn,zn->n", 2 * K_zx - K_zz @ a, a)
-        return np.asarray(np.maximum(missing, 0.0))
+        """Return the variance at the rows of ``U`` that the features miss."""
+        tree = self._tree
+        k_xx, K_xz = mean_diagonal(tree, U, NUMPY), self._with_anchors(U)
+        return np.asarray(missing_variance(k_xx, K_xz, self._K_zz, self._weights(U), NUMPY))
 
-    def missing_covariance(self, U: Array) -> Array:
-        """Return the same between all rows of ``U``."""
-        Z = self.features.anchors
-        a = self.features.projection.T @ self.features.evaluate(U)
-        cross = self._mean_gram(Z, U).T @ a
-        return self._mean_gram(U, U) - cross - cross.T + a.T @ self._mean_gram(Z, Z) @ a
+    def missing_covariance(self, X: Array, Y: Array | None = None) -> Array:
+        """Return the same between the rows of ``X`` and those of ``Y``, or among those of ``X``."""
+        Y = X if Y is None else Y
+        K_xy = mean_gram(self._tree, X, Y, NUMPY)
+        K_xz, K_yz, a_x, a_y = *map(self._with_anchors, (X, Y)), *map(self._weights, (X, Y))
+        return np.asarray(missing_covariance(K_xy, K_xz, K_yz, self._K_zz, a_x, a_y, NUMPY))
 
-    def _mean_gram(self, X: Array, Y: Array) -> Array:
-        """Return K_θ(X, Y) averaged over θ."""
-        K = batch_gram(self.kernel, self.thetas[:, :-1], X, Y).mean(axis=0)
-        return np.broadcast_to(K, (len(X), len(Y)))
+    @property
+    def _tree(self) -> dict[str, Any]:
+        return specify(self.kernel, self.thetas[:, :-1])
+
+    @property
+    def _K_zz(self) -> Array:
+        return self._with_anchors(self.features.anchors)
+
+    def _with_anchors(self, U: Array) -> Array:
+        """Return k(x, Z) averaged over θ."""
+        return np.asarray(mean_gram(self._tree, U, self.features.anchors, NUMPY))
+
+    def _weights(self, U: Array) -> Array:
+        """Return a(x) = Pᵀφ(x), one point a row."""
+        return np.asarray(self.features.evaluate(U).T @ self.features.projection)
 
 
 def collapse(points: WeightedPoints, conditional: Conditional, measurement: Measurement) -> Moments:

@@ -1,14 +1,7 @@
-"""Default kernel and weak priors of its hyperparameters, in units of the public bounds.
+"""Default kernel, and the prior of hyperparameters and noise, in units of the public bounds.
 
-Inputs and targets are scaled to [−1, 1] by their public bounds; every prior is Gaussian on the
-logarithm.
-
-| parameter | median | one sd is a factor of |
-|---|---|---|
-| length scale, periodicity | 0.5·√D | 2.2 |
-| ``constant_value``, a variance | 0.3² | 4 |
-| noise standard deviation | 0.07 | 3.3 |
-| anything else | its value in the given kernel | 2.7 |
+Priors of kernels' parameters are theirs: :mod:`dpgp.kernels.parameters`. The noise's standard
+deviation has the median 0.07 and a standard deviation of a factor 3.3.
 """
 
 from __future__ import annotations
@@ -20,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sk
+
+from dpgp.kernels.registry import rule_of
 
 Array = NDArray[np.float64]
 
@@ -48,21 +43,7 @@ class HyperPrior:
 
 
 def hyper_prior(kernel: Any, columns: int) -> HyperPrior:
-    """Return the weak prior of the table above, for any scikit-learn kernel and the noise."""
-    means, sds = [], []
-    for hyperparameter in kernel.hyperparameters:
-        if hyperparameter.fixed:
-            continue
-        median, sd = _log_normal(hyperparameter.name.split("__")[-1], columns)
-        for value in np.atleast_1d(kernel.get_params()[hyperparameter.name]):
-            means.append(math.log(value) if median is None else median)
-            sds.append(sd)
-    return HyperPrior(np.array([*means, LOG_NOISE_MEAN]), np.array([*sds, LOG_NOISE_SD]))
-
-
-def _log_normal(name: str, columns: int) -> tuple[float | None, float]:
-    if name in ("length_scale", "periodicity"):
-        return math.log(0.5 * math.sqrt(columns)), 0.8
-    if name == "constant_value":
-        return 2 * math.log(0.3), 1.4
-    return None, 1.0
+    """Return the weak prior of a kernel's hyperparameters and of the noise."""
+    priors = [*rule_of(kernel).log_priors(kernel, columns), (LOG_NOISE_MEAN, LOG_NOISE_SD)]
+    means, sds = zip(*priors, strict=True)
+    return HyperPrior(np.array(means), np.array(sds))

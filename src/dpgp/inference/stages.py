@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.features.whitened import LinearFeatures, WhitenedMap
+from dpgp.features.base import WhitenedMap
+from dpgp.features.linear import LinearFeatures
 from dpgp.inference.evidence import (
     Conditional,
     Measurement,

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from dpgp.checked_values import ModelFileError
 from dpgp.model.fitted import FittedModel
 from dpgp.model_file.file import read_document, write_document
 from dpgp.model_file.model import FORMAT, decode, encode
-from dpgp.model_file.values import ModelFileError
 
 __all__ = ["FORMAT", "ModelFileError", "load", "save"]
 

@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dpgp.model_file.values import ModelFileError
+from dpgp.checked_values import ModelFileError
 
 LARGEST_FILE = 256 * 2**20
 LONGEST_LINE = 100

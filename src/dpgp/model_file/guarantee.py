@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dpgp.model_file.values import (
+from dpgp.checked_values import (
     ModelFileError,
     as_choice,
     as_fields,

@@ -9,25 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp import __version__
-from dpgp.domain import Box
-from dpgp.features.inputs import UnitInputs
-from dpgp.features.whitened import WhitenedMap
-from dpgp.inference.conformal import Calibration
-from dpgp.inference.evidence import Moments
-from dpgp.inference.posterior import Posterior
-from dpgp.inference.warp import Warp
-from dpgp.model.fitted import FittedModel
-from dpgp.model_file.features import LARGEST, anchor_count, features_from_json, features_to_json
-from dpgp.model_file.guarantee import about, certificate_from_json, certificate_to_json
-from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
-from dpgp.model_file.releases import (
-    density_from_json,
-    density_to_json,
-    stages_from_json,
-    stages_to_json,
-)
-from dpgp.model_file.settings import settings_from_json, settings_to_json
-from dpgp.model_file.values import (
+from dpgp.checked_values import (
     ModelFileError,
     as_covariance,
     as_fields,
@@ -43,6 +25,24 @@ from dpgp.model_file.values import (
     number_to_json,
     triangle_to_json,
 )
+from dpgp.domain import Box
+from dpgp.features.base import WrittenMap
+from dpgp.features.files import LARGEST, features_from_json, features_to_json
+from dpgp.features.inputs import UnitInputs
+from dpgp.inference.conformal import Calibration
+from dpgp.inference.evidence import Moments
+from dpgp.inference.posterior import Posterior
+from dpgp.inference.warp import Warp
+from dpgp.kernels.files import kernel_from_json, kernel_to_json
+from dpgp.model.fitted import FittedModel
+from dpgp.model_file.guarantee import about, certificate_from_json, certificate_to_json
+from dpgp.model_file.releases import (
+    density_from_json,
+    density_to_json,
+    stages_from_json,
+    stages_to_json,
+)
+from dpgp.model_file.settings import settings_from_json, settings_to_json
 
 Array = NDArray[np.float64]
 
@@ -227,7 +227,7 @@ def _model_to_json(posterior: Posterior, calibration: Calibration) -> dict[str, 
 
 
 def _model(
-    value: Any, where: str, features: WhitenedMap, columns: int
+    value: Any, where: str, features: WrittenMap, columns: int
 ) -> tuple[Posterior, Calibration]:
     fields = as_fields(value, where, _MODEL)
     kernel = kernel_from_json(fields["kernel"], f"{where}.kernel", columns)
@@ -248,9 +248,9 @@ def _model(
     return posterior, _calibration(fields["calibration"], f"{where}.calibration")
 
 
-def _check_size(features: WhitenedMap, thetas: int, columns: int) -> None:
+def _check_size(features: WrittenMap, thetas: int, columns: int) -> None:
     """Refuse features whose matrices do not fit into memory, before any is computed."""
-    anchors = anchor_count(features)
+    anchors = features.most_anchors
     if features.dimension > LARGEST or (thetas + columns) * anchors**2 > MOST_NUMBERS:
         raise ModelFileError("`features` are too many for a model file.")
 

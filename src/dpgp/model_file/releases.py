@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgp.inference.stage import StageRelease
-from dpgp.model.density import InputDensity
-from dpgp.model_file.values import (
+from dpgp.checked_values import (
     ModelFileError,
     as_fields,
     as_items,
@@ -21,6 +19,8 @@ from dpgp.model_file.values import (
     number_to_json,
     triangle_to_json,
 )
+from dpgp.inference.stage import StageRelease
+from dpgp.model.density import InputDensity
 
 Stages = tuple[tuple[StageRelease, ...], ...]
 

@@ -6,10 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgp.domain import Box
-from dpgp.missing import Missing
-from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
-from dpgp.model_file.values import (
+from dpgp.checked_values import (
     ModelFileError,
     as_choice,
     as_fields,
@@ -23,6 +20,9 @@ from dpgp.model_file.values import (
     as_whole,
     number_to_json,
 )
+from dpgp.domain import Box
+from dpgp.kernels.files import kernel_from_json, kernel_to_json
+from dpgp.missing import Missing
 from dpgp.options import FAMILIES, Options
 from dpgp.privacy.neighbours import Neighbours
 

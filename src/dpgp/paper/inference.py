@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dpgp.blas import thread_count
 from dpgp.domain import Box
-from dpgp.features.kernels import takes_vectors
+from dpgp.kernels.base import takes_vectors
 from dpgp.numeric import check_no_row_as_names, column_names, numeric_matrix
 from dpgp.paper.coinpress import coinpress_mean
 from dpgp.paper.model import (

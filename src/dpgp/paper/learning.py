@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from dpgp.domain import Box
-from dpgp.features.kernels import takes_vectors
+from dpgp.kernels.base import takes_vectors
 from dpgp.numeric import check_no_row_as_names, column_names, numeric_matrix
 from dpgp.paper.inference import read_rows
 from dpgp.paper.model import PaperModel, as_inducing_points, resolve_norm_bound

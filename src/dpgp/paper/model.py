@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.domain import Box
-from dpgp.features.kernels import takes_vectors
-from dpgp.features.maps import FeatureMap, kernel_features
+from dpgp.features.base import FeatureMap
+from dpgp.features.kernel_values import kernel_features
 from dpgp.features.placement import Grid
+from dpgp.kernels.base import takes_vectors
 from dpgp.paper.norm_bounds import norm_bound as kernel_norm_bound
 from dpgp.paper.posterior import SparsePosterior
 from dpgp.paper.update import CovarianceTerms, ReleasedMoments, Update, dp_update

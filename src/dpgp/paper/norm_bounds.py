@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
-from dpgp.features.kernel_range import (
-    Cells,
-    bound_sum,
+from dpgp.features.placement import Grid, as_grid
+from dpgp.kernels.base import takes_vectors
+from dpgp.kernels.bounds import (
     envelope,
     inverse_scales,
     is_gaussian_mixture,
+    product_factors,
+    variance_bound,
 )
-from dpgp.features.kernels import product_factors, takes_vectors, variance_bound
-from dpgp.features.placement import Grid, as_grid
+from dpgp.kernels.envelopes import Cells, bound_sum
 
 Array = NDArray[np.float64]
 

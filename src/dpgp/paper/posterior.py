@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.stats import norm
 
-from dpgp.features.kernels import takes_vectors
+from dpgp.kernels.base import takes_vectors
 from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.paper.update import Update
 from dpgp.privacy.certificate import Certificate

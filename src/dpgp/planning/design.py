@@ -17,15 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import RBF
 
+from dpgp.features.base import WrittenMap
+from dpgp.features.concatenated import ConcatenatedFeatures, additive_features
+from dpgp.features.grid import GridFeatures
+from dpgp.features.inducing import InducingFeatures
+from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid
-from dpgp.features.whitened import (
-    ConcatenatedFeatures,
-    GridFeatures,
-    InducingFeatures,
-    LinearFeatures,
-    WhitenedMap,
-    additive_features,
-)
 from dpgp.inference import clipping
 from dpgp.inference.priors import default_kernel
 from dpgp.planning.forecast import Errors, Outlook, forecast_errors, prospect_of
@@ -54,12 +51,12 @@ class Layout:
     length: float | None = None
     target_weight: float = 1.0
 
-    def features(self, columns: int) -> WhitenedMap:
+    def features(self, columns: int) -> WrittenMap:
         """Return the features, with equal shares of the norm."""
         maps = [self._family(name, columns) for name in self.families]
         return maps[0] if len(maps) == 1 else ConcatenatedFeatures(maps, [1.0] * len(maps))
 
-    def _family(self, name: str, columns: int) -> WhitenedMap:
+    def _family(self, name: str, columns: int) -> WrittenMap:
         low, high = [-1.0] * columns, [1.0] * columns
         if name == "grid":
             grid = regular_grid(low, high, self.points)
@@ -122,7 +119,7 @@ def asked_layout(columns: int, family: Sequence[str] | None, points: int | None)
 class Design:
     """The features, and where in the cube [−1, 1]^D a density of the inputs is looked for."""
 
-    features: WhitenedMap
+    features: WrittenMap
     positions: Array | None
     kappa: float
     target_weight: float = 1.0

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from dpgp.features.base import WhitenedMap
 from dpgp.features.placement import regular_grid
-from dpgp.features.whitened import WhitenedMap
 from dpgp.inference import clipping
 from dpgp.inference.evidence import stage_weights
 from dpgp.inference.gram_estimate import GramEstimate, IsotropicEstimate, density_estimate

@@ -13,10 +13,10 @@ from scipy.special import ndtr, ndtri
 from scipy.stats.qmc import Sobol
 
 from dpgp.features.placement import low_discrepancy_points
-from dpgp.inference.batch_kernels import batch_gram
 from dpgp.inference.marginal import WeightedPoints
 from dpgp.inference.posterior import thin
 from dpgp.inference.priors import hyper_prior
+from dpgp.kernels.formula import batch_gram
 
 Array = NDArray[np.float64]
 

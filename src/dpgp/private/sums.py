@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.blas import single_threaded_blas
-from dpgp.features.maps import FeatureMap
+from dpgp.features.base import FeatureMap
 from dpgp.features.residuals import Residuals
 from dpgp.privacy.exact_sums import Integers, check_even, sum_blocks
 from dpgp.privacy.fixed_point import round_columns, round_targets

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.features.maps import FeatureMap
+from dpgp.features.base import FeatureMap
 from dpgp.options import Options
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.exact_sums import Integers

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from dpgp.features.inputs import BoxFeatures
-from dpgp.features.whitened import LinearFeatures
+from dpgp.features.linear import LinearFeatures
 from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.steps.gram_stage import residuals_of, stage_of

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.features.maps import FeatureMap
+from dpgp.features.base import FeatureMap
 from dpgp.features.residuals import Residuals
 from dpgp.options import Options
 from dpgp.privacy.calibration import gaussian_sigma

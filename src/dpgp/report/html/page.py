@@ -6,7 +6,6 @@ import json
 from base64 import b64encode
 from datetime import UTC, datetime
 from hashlib import sha256
-from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
@@ -18,20 +17,12 @@ from dpgp.report import style
 from dpgp.report.html import guarantee, knowledge
 from dpgp.report.html.markup import Markup, element, html, paragraph
 from dpgp.report.html.payload import payload
+from dpgp.report.html.scripts import asset, page_script
 from dpgp.report.html.use import use
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
-SCRIPTS = (
-    "posterior.js",
-    "scales.js",
-    "drawing.js",
-    "curve.js",
-    "heatmap.js",
-    "controls.js",
-    "page.js",
-)
 MEAN_COLOURS, UNCERTAINTY_COLOURS, STEPS = style.SEQUENTIAL, "magma_r", 33
 
 
@@ -41,8 +32,8 @@ def report_html(
     """Return the report as a page; ``model_file`` is what the model is called in its examples."""
     certificate = model.certificate
     heading = _title(model) if title is None else title
-    css, script = _style(), _script()
-    return Template(_asset("template.html")).substitute(
+    css, script = _style(), page_script()
+    return Template(asset("template.html")).substitute(
         policy=_policy(css, script),
         window_title=html(heading if certificate.is_private else f"NOT private: {heading}"),
         title=html(heading),
@@ -98,11 +89,7 @@ def _colours(name: str) -> list[str]:
 def _style() -> str:
     colours = {"blue": style.BLUE, "vermilion": style.VERMILION, "ink": style.INK}
     variables = "".join(f"--{name}:{colour};" for name, colour in colours.items())
-    return f":root{{{variables}}}\n{_asset('report.css')}"
-
-
-def _script() -> str:
-    return '"use strict";\n{\n' + "\n".join(_asset(name) for name in SCRIPTS) + "}\n"
+    return f":root{{{variables}}}\n{asset('report.css')}"
 
 
 def _policy(css: str, script: str) -> str:
@@ -115,7 +102,3 @@ def _policy(css: str, script: str) -> str:
 
 def _digest(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
-
-
-def _asset(name: str) -> str:
-    return (files("dpgp.report.html") / name).read_text(encoding="utf-8")

@@ -18,86 +18,97 @@ function interpolate(u, edges, values) {
   return values[j] + slope * (u - edges[j]);
 }
 
-const RADIAL = {  // functions of s = Σ (x - z)²/ℓ²
-  "RBF": (s) => Math.exp(-0.5 * s),
-  "RationalQuadratic": (s, alpha) => Math.pow(1 + s / (2 * alpha), -alpha),
-  "Matern0.5": (s) => Math.exp(-Math.sqrt(s)),
-  "Matern1.5": (s) => { const t = Math.sqrt(3 * s); return (1 + t) * Math.exp(-t); },
-  "Matern2.5": (s) => {
-    const t = Math.sqrt(5 * s);
-    return (1 + t + t * t / 3) * Math.exp(-t);
-  },
-};
+// Kernels are trees; KERNELS has an object for each type of tree, which these functions help to write.
+// gram(tree, Z) is a function that returns K_θ(x, Z), draw after draw of θ, in one buffer;
+// diagonal(tree) one that returns k_θ(x, x) for every draw.
+function gram(tree, Z) {
+  return KERNELS[tree.type].gram(tree, Z);
+}
+
+function diagonal(tree) {
+  return KERNELS[tree.type].diagonal(tree);
+}
 
 function draws(tree) {
   if (tree.parts) return draws(tree.parts[0]);
-  return (tree.constant_value || tree.sigma_0 || tree.length_scale).length;
+  return Object.values(tree).find(Array.isArray).length;
 }
 
-// A kernel and points Z -> a function that returns K_θ(x, Z), draw after draw of θ, in one buffer
-function gram(tree, Z) {
-  if (tree.parts) {
-    const [first, second] = tree.parts.map((part) => gram(part, Z));
-    return (x) => combine(tree.type, first(x), second(x));
-  }
-  const buffer = new Float64Array(draws(tree) * Z.length);
-  if (tree.type === "ConstantKernel") return () => fillRows(buffer, tree.constant_value, Z.length);
-  if (tree.type === "DotProduct") return (x) => fillDotProducts(buffer, tree, x, Z);
-  return radialGram(tree, Z, buffer);
+// A function that returns rows of one value each, whatever x is
+function rowsFrom(parameter, columns) {
+  const buffer = new Float64Array(parameter.length * columns);
+  return () => {
+    parameter.forEach(([value], t) => buffer.fill(value, t * columns, (t + 1) * columns));
+    return buffer;
+  };
 }
 
-function combine(type, first, second) {
-  if (type === "Sum") for (let i = 0; i < first.length; i += 1) first[i] += second[i];
-  else for (let i = 0; i < first.length; i += 1) first[i] *= second[i];
-  return first;
+// A kernel g(s), s = Σ (x - z)²/ℓ², with g(0) = 1
+function radialKernel(g) {
+  return {
+    gram: (tree, Z) => radialGram(g, tree, Z),
+    diagonal: (tree) => rowsFrom(tree.length_scale.map(() => [1]), 1),
+  };
 }
 
-function fillRows(buffer, parameter, columns) {
-  parameter.forEach(([value], t) => buffer.fill(value, t * columns, (t + 1) * columns));
-  return buffer;
-}
-
-function fillDotProducts(buffer, tree, x, Z) {
-  const products = Z.map((z) => dot(x, z));
-  tree.sigma_0.forEach(([sigma], t) => products.forEach((product, j) => {
-    buffer[t * Z.length + j] = sigma * sigma + product;
-  }));
-  return buffer;
-}
-
-function radialGram(tree, Z, buffer) {
+function radialGram(g, tree, Z) {
   const columns = Z[0].length, squares = new Float64Array(Z.length * columns);
+  const buffer = new Float64Array(draws(tree) * Z.length);
   const weights = tree.length_scale.map((row) => Float64Array.from(
     { length: columns }, (_, d) => 1 / (row[row.length > 1 ? d : 0] ** 2)));
-  const radial = RADIAL[tree.type];
   return (x) => {
     Z.forEach((z, j) => z.forEach((value, d) => {
       squares[j * columns + d] = (x[d] - value) ** 2;
     }));
     weights.forEach((weight, t) => {
-      const alpha = tree.alpha && tree.alpha[t][0];
       for (let j = 0, i = 0; j < Z.length; j += 1) {
         let s = 0;
         for (let d = 0; d < columns; d += 1, i += 1) s += weight[d] * squares[i];
-        buffer[t * Z.length + j] = radial(s, alpha);
+        buffer[t * Z.length + j] = g(s, tree, t);
       }
     });
     return buffer;
   };
 }
 
-function diagonal(tree) {
-  if (tree.parts) {
-    const [first, second] = tree.parts.map(diagonal);
-    return (x) => combine(tree.type, first(x), second(x));
-  }
-  const ones = () => new Float64Array(draws(tree)).fill(1);
-  if (tree.type === "ConstantKernel") return () => Float64Array.from(tree.constant_value, ([v]) => v);
-  if (tree.type !== "DotProduct") return ones;
-  return (x) => {
-    const norm = x.reduce((sum, value) => sum + value * value, 0);
-    return Float64Array.from(tree.sigma_0, ([sigma]) => sigma * sigma + norm);
+// The same where g(s + t) = g(s) g(t): a product over inputs
+function separableKernel(g) {
+  return {
+    ...radialKernel(g),
+    addWeighted: (tree, Z, weights) => (isGrid(Z)
+      ? addWeightedGrid(g, tree, Z, weights) : addWeightedRows(gram(tree, Z), weights)),
   };
+}
+
+// Two kernels in one
+function pairKernel(combine) {
+  const combined = (first, second) => {
+    for (let i = 0; i < first.length; i += 1) first[i] = combine(first[i], second[i]);
+    return first;
+  };
+  return {
+    gram: (tree, Z) => {
+      const [first, second] = tree.parts.map((part) => gram(part, Z));
+      return (x) => combined(first(x), second(x));
+    },
+    diagonal: (tree) => {
+      const [first, second] = tree.parts.map(diagonal);
+      return (x) => combined(first(x), second(x));
+    },
+  };
+}
+
+// A function of the values of one kernel
+function mappedKernel(f) {
+  const mapped = (k, tree) => (x) => k(x).map((value) => f(value, tree));
+  return {
+    gram: (tree, Z) => mapped(gram(tree.parts[0], Z), tree),
+    diagonal: (tree) => mapped(diagonal(tree.parts[0]), tree),
+  };
+}
+
+function multiplied(first, second) {
+  return first.map((value, i) => value * second[i]);
 }
 
 // A kernel and points Z -> a function that returns K_θ(x, Z), averaged over the draws of θ
@@ -107,27 +118,11 @@ function meanGram(tree, Z) {
   return (x) => { mean.fill(0); add(x, mean); return mean; };
 }
 
-// A function that adds Σ_t ω_t K_t(x, Z) to a vector. Constants join the weights, sums come apart.
+// A function that adds Σ_t ω_t K_t(x, Z) to a vector, by a short cut where the kernel has one
 function addWeighted(tree, Z, weights) {
-  if (tree.type === "Sum") {
-    const [first, second] = tree.parts.map((part) => addWeighted(part, Z, weights));
-    return (x, out) => { first(x, out); second(x, out); };
-  }
-  if (tree.type === "Product") return addWeightedProduct(tree, Z, weights);
-  if (tree.type === "ConstantKernel") {
-    const sum = dot(weights, tree.constant_value.map(([value]) => value));
-    return (x, out) => { for (let j = 0; j < out.length; j += 1) out[j] += sum; };
-  }
-  if (tree.type === "DotProduct") return addWeightedDotProducts(tree, Z, weights);
-  if (tree.type === "RBF" && isGrid(Z)) return addWeightedGrid(tree, Z, weights);
+  const kernel = KERNELS[tree.type];
+  if (kernel.addWeighted) return kernel.addWeighted(tree, Z, weights);
   return addWeightedRows(gram(tree, Z), weights);
-}
-
-function addWeightedProduct(tree, Z, weights) {
-  const k = tree.parts.findIndex((part) => part.type === "ConstantKernel");
-  if (k < 0) return addWeightedRows(gram(tree, Z), weights);
-  const constant = tree.parts[k].constant_value;
-  return addWeighted(tree.parts[1 - k], Z, weights.map((weight, t) => weight * constant[t][0]));
 }
 
 function addWeightedRows(all, weights) {
@@ -139,13 +134,6 @@ function addWeightedRows(all, weights) {
   };
 }
 
-// Σ_t ω_t (σ_t² + x·z)
-function addWeightedDotProducts(tree, Z, weights) {
-  const offset = dot(weights, tree.sigma_0.map(([sigma]) => sigma * sigma));
-  const slope = weights.reduce((sum, weight) => sum + weight, 0);
-  return (x, out) => { for (let j = 0; j < out.length; j += 1) out[j] += offset + slope * dot(x, Z[j]); };
-}
-
 function distinct(Z, d) {
   return [...new Set(Z.map((z) => z[d]))];
 }
@@ -154,8 +142,8 @@ function isGrid(Z) {
   return Z[0].reduce((sum, _, d) => sum + distinct(Z, d).length, 0) < Z.length;
 }
 
-// An RBF is a product over inputs, and points of a grid share their coordinates
-function addWeightedGrid(tree, Z, weights) {
+// Points of a grid share their coordinates
+function addWeightedGrid(g, tree, Z, weights) {
   const axes = Z[0].map((_, d) => Float64Array.from(distinct(Z, d)));
   const index = axes.map((axis, d) => Uint16Array.from(Z, (z) => axis.indexOf(z[d])));
   const factors = axes.map((axis) => new Float64Array(axis.length));
@@ -163,8 +151,8 @@ function addWeightedGrid(tree, Z, weights) {
     for (let t = 0; t < weights.length; t += 1) {
       const lengths = tree.length_scale[t];
       axes.forEach((axis, d) => {
-        const precision = 0.5 / lengths[lengths.length > 1 ? d : 0] ** 2;
-        axis.forEach((z, j) => { factors[d][j] = Math.exp(-precision * (x[d] - z) ** 2); });
+        const precision = 1 / lengths[lengths.length > 1 ? d : 0] ** 2;
+        axis.forEach((z, j) => { factors[d][j] = g(precision * (x[d] - z) ** 2, tree, t); });
       });
       addProducts(factors, index, weights[t], out);
     }
@@ -219,27 +207,9 @@ function dot(v, w) {
   return sum;
 }
 
-// A tree of feature maps -> a function φ of scaled inputs
+// A tree of feature maps -> a function φ of scaled inputs; MAPS has one for each type of tree
 function featureMap(tree) {
-  if (tree.type === "inducing") {
-    const k = meanGram(tree.kernel, tree.anchors), P = matrix(tree.projection);
-    const out = new Float64Array(tree.projection.length);
-    return (u) => times(P, k(u), out);
-  }
-  if (tree.type === "grid") {
-    const factors = tree.factors.map(featureMap);
-    return (u) => factors.map((map, d) => map(u.subarray(d, d + 1))).reduce(kronecker);
-  }
-  if (tree.type === "linear") {
-    return (u) => Float64Array.of(tree.constant, ...u.map((value) => tree.slope * value));
-  }
-  if (tree.type === "column") {
-    const inner = featureMap(tree.inner);
-    return (u) => inner(u.subarray(tree.column, tree.column + 1));
-  }
-  const maps = tree.maps.map(featureMap);
-  return (u) => Float64Array.from(maps.flatMap(
-    (map, i) => Array.from(map(u), (value) => tree.roots[i] * value)));
+  return MAPS[tree.type](tree);
 }
 
 function kronecker(first, second) {

@@ -10,8 +10,8 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
-from dpgp.inference.batch_kernels import batch_diag, batch_gram
 from dpgp.inference.priors import default_kernel
+from dpgp.kernels.formula import batch_diag, batch_gram
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.uniform(-1, 1, (7, 2)), RNG.uniform(-1, 1, (5, 2))

@@ -10,13 +10,10 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
-from dpgp.features.kernels import (
-    NormalizedKernel,
-    ProductKernel,
-    product_factors,
-    takes_vectors,
-    variance_bound,
-)
+from dpgp.kernels.base import takes_vectors
+from dpgp.kernels.bounds import product_factors, variance_bound
+from dpgp.kernels.normalized import NormalizedKernel
+from dpgp.kernels.per_column import ProductKernel
 
 BOX = ([-1.0, 0.0], [2.0, 3.0])
 VOCABULARY = [

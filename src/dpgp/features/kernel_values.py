@@ -1,46 +1,20 @@
-"""Feature maps: what a row is turned into before it is summed.
-
-A map returns its features as columns, ``(dimension, rows)``: that is the layout in which NumPy
-multiplies, rounds and sums them fastest. The features of a row depend on that row alone.
-"""
+"""Kernel values with the inducing points, the features of Honkela & Melkas (2021)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.features.kernels import product_factors, takes_vectors
+from dpgp.features.base import FeatureMap, columnwise_kronecker
 from dpgp.features.placement import as_grid
+from dpgp.kernels.base import takes_vectors
+from dpgp.kernels.bounds import product_factors
 
 Array = NDArray[np.float64]
-
-
-class FeatureMap(Protocol):
-    """A public function from rows to feature columns of norm at most one."""
-
-    @property
-    def dimension(self) -> int:
-        """Number of features."""
-        ...
-
-    @property
-    def rows_per_call(self) -> int | None:
-        """How many rows a call takes; None leaves it to the caller."""
-        ...
-
-    @property
-    def filler(self) -> Any:
-        """A public row to stand in for padding and for rows that cannot be used."""
-        ...
-
-    def evaluate(self, X: Any, out: Array | None = None) -> Array:
-        """Return the features of the rows of ``X`` as columns, written to ``out`` if given."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -102,23 +76,6 @@ class GridKernelFeatures:
         ]
         one_dimensional[0] = one_dimensional[0] / self.norm_bound
         return columnwise_kronecker(one_dimensional, out)
-
-
-def columnwise_kronecker(factors: Sequence[Array], out: Array | None = None) -> Array:
-    """Return the Kronecker product of the columns of all factors, written to ``out`` if given.
-
-    Large new arrays cost more than the arithmetic: their pages have to be mapped.
-    """
-    *others, last = factors
-    first = reduce(_kronecker, others, np.ones((1, last.shape[1])))
-    return _kronecker(first, last, out)
-
-
-def _kronecker(first: Array, second: Array, out: Array | None = None) -> Array:
-    shape = (len(first), len(second), first.shape[1])
-    target = None if out is None else out.reshape(shape)
-    product = np.multiply(first[:, None, :], second[None, :, :], out=target)
-    return product.reshape(-1, first.shape[1])
 
 
 def kernel_features(kernel: Any, inducing_points: Any, norm_bound: float) -> FeatureMap:

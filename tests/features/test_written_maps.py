@@ -4,14 +4,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
+from dpgp.features.concatenated import ConcatenatedFeatures, additive_features
+from dpgp.features.grid import GridFeatures
+from dpgp.features.inducing import InducingFeatures
+from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid
-from dpgp.features.whitened import (
-    ConcatenatedFeatures,
-    GridFeatures,
-    InducingFeatures,
-    LinearFeatures,
-    additive_features,
-)
 
 GRID = regular_grid([-1, -1], [1, 1], (5, 4))
 SCATTERED = low_discrepancy_points([-1, -1], [1, 1], 23)

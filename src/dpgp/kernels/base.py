@@ -1,0 +1,99 @@
+"""What dpgp must know of a kernel: the one interface of all rules."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.arithmetic import Library
+from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.parameters import Learned
+
+Array = NDArray[np.float64]
+Box = tuple[Sequence[float] | Array, Sequence[float] | Array]
+Tree = dict[str, Any]
+
+
+class KernelRule(ABC):
+    """All facts of the kernels whose type is exactly ``kind``.
+
+    A *tree* has the numbers of the formula for many hyperparameters θ: {"type": …, a parameter: one
+    row for each θ, "parts": trees within}. ``javascript`` is the same formula for the report,
+    an object with ``gram(tree, Z)`` and ``diagonal(tree)``, functions that return functions of x.
+    """
+
+    kind: ClassVar[type]
+    part: ClassVar[str]
+    javascript: ClassVar[str]
+
+    @property
+    def name(self) -> str:
+        """The name in model files, which is scikit-learn's."""
+        return self.kind.__name__
+
+    def scripts(self) -> dict[str, str]:
+        """Return the JavaScript of every type of tree that ``specify`` returns."""
+        return {self.name: self.javascript}
+
+    @abstractmethod
+    def specify(self, kernel: Any, thetas: Array) -> Tree:
+        """Return the tree for every row θ of ``thetas``, in the logarithms of ``kernel.theta``."""
+
+    @abstractmethod
+    def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
+        """Return K_θ(X, Y), (thetas, |X|, |Y|), with lengths of 1 where it is constant."""
+
+    @abstractmethod
+    def diagonal(self, tree: Tree, X: Any, library: Library) -> Any:
+        """Return k_θ(x, x), (thetas, |X|), where the second length may be 1."""
+
+    @abstractmethod
+    def variance_bound(self, kernel: Any, box: Box | None) -> float:
+        """Return an upper bound of k(x, x) over the box, or over everything."""
+
+    @abstractmethod
+    def log_priors(self, kernel: Any, columns: int) -> list[tuple[float, float]]:
+        """Return mean and standard deviation of every entry of θ."""
+
+    @abstractmethod
+    def learned(self, kernel: Any, prefix: str = "", scaled: str | None = None) -> list[Learned]:
+        """Return every entry of θ in words; ``scaled`` is what a product multiplies it with."""
+
+    @abstractmethod
+    def to_json(self, kernel: Any) -> Tree:
+        """Return the kernel as an object of plain values, without its type."""
+
+    @abstractmethod
+    def from_json(self, value: Any, where: str, columns: int, depth: int) -> Any:
+        """Return the kernel on ``columns`` inputs that an object describes."""
+
+    def factors(self, kernel: Any, columns: int) -> list[Any] | None:
+        """Return one-dimensional kernels whose product is this one; None if there are none."""
+        return None
+
+    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+        r"""Return range and majorant on cells: :math:`k(z, x)^2 \le k(z, z)\sup_x k(x, x)`."""
+        largest = np.sqrt(self.variance_bound(kernel, None) * kernel.diag(cells.points))
+        high = np.tile(largest, (len(cells.low), 1))
+        return Envelope.flat(-high, high, cells.points.shape[1])
+
+    def is_gaussian_mixture(self, kernel: Any) -> bool:
+        r"""Whether :math:`k(x, z) = \int \exp(-\sum_n t_n (x_n - z_n)^2)\,d\nu(t)`, with ν ≥ 0.
+
+        Such a kernel is positive and decreases with every :math:`|x_n - z_n|`.
+        """
+        return False
+
+    def inverse_scales(self, kernel: Any, columns: int) -> Array:
+        """Return the weights 1/ℓ of every column, one row per part that depends on the inputs."""
+        weights = 1.0 / np.asarray(getattr(kernel, "length_scale", 1.0))
+        return np.broadcast_to(weights, (1, columns))
+
+
+def takes_vectors(kernel: Any) -> bool:
+    """Return whether the kernel is defined on rows of numbers rather than on strings or graphs."""
+    return bool(getattr(kernel, "requires_vector_input", True))

@@ -1,0 +1,69 @@
+"""The same value everywhere: an unknown level, or the size of what it multiplies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.gaussian_process import kernels as sk
+
+from dpgp.arithmetic import Library
+from dpgp.kernels.base import Box, Tree
+from dpgp.kernels.envelopes import Cells, Envelope, constant_envelope
+from dpgp.kernels.leaf import Leaf
+from dpgp.kernels.parameters import Measure, Parameter, third_of_the_range
+
+Array = NDArray[np.float64]
+
+
+class ConstantRule(Leaf):
+    """One variance v for all points, k(x, y) = v."""
+
+    kind = sk.ConstantKernel
+    part = "constant part"
+    parameters = (
+        Parameter(
+            "constant_value", "size", Measure.VARIANCE, third_of_the_range, 1.4, may_be_zero=True
+        ),
+    )
+    javascript = """{
+    gram: (tree, Z) => rowsFrom(tree.constant_value, Z.length),
+    diagonal: (tree) => rowsFrom(tree.constant_value, 1),
+    addWeighted: (tree, Z, weights) => {
+      const sum = dot(weights, tree.constant_value.map(([value]) => value));
+      return (x, out) => { for (let j = 0; j < out.length; j += 1) out[j] += sum; };
+    },
+    scalar: (tree) => tree.constant_value,
+  }"""
+
+    def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
+        """Return v."""
+        return tree["constant_value"][:, :, None]
+
+    def diagonal(self, tree: Tree, X: Any, library: Library) -> Any:
+        """Return v."""
+        return tree["constant_value"]
+
+    def variance_bound(self, kernel: Any, box: Box | None) -> float:
+        """Return v."""
+        return float(kernel.constant_value)
+
+    def factors(self, kernel: Any, columns: int) -> list[Any] | None:
+        """Return v and ones."""
+        return [kernel] + [sk.ConstantKernel(1.0)] * (columns - 1)
+
+    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+        """Return v above and below."""
+        return constant_envelope(float(kernel.constant_value), cells)
+
+    def is_gaussian_mixture(self, kernel: Any) -> bool:
+        """Return whether v ≥ 0: a Gaussian of infinite length."""
+        return bool(kernel.constant_value >= 0.0)
+
+    def inverse_scales(self, kernel: Any, columns: int) -> Array:
+        """Return none: a constant does not depend on inputs."""
+        return np.empty((0, columns))
+
+
+RULE = ConstantRule()

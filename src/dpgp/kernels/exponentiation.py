@@ -1,0 +1,90 @@
+"""A power of a kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.gaussian_process import kernels as sk
+
+from dpgp.arithmetic import Library
+from dpgp.checked_values import as_fields, as_number, number_to_json
+from dpgp.kernels.base import Box, KernelRule, Tree
+from dpgp.kernels.bounds import envelope, inverse_scales, is_gaussian_mixture, variance_bound
+from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.files import kernel_to_json, kernel_within
+from dpgp.kernels.formula import diagonal, gram, specify
+from dpgp.kernels.parameters import Learned
+from dpgp.kernels.registry import rule_of
+
+Array = NDArray[np.float64]
+
+
+class ExponentiationRule(KernelRule):
+    r"""A kernel times itself, :math:`\tilde k(x, y) = k(x, y)^p`."""
+
+    kind = sk.Exponentiation
+    part = "power"
+    javascript = "mappedKernel((value, tree) => Math.pow(value, tree.exponent))"
+
+    def specify(self, kernel: Any, thetas: Array) -> Tree:
+        """Return the tree of the kernel within, and p."""
+        parts = [specify(kernel.kernel, thetas)]
+        return {"type": self.name, "parts": parts, "exponent": float(kernel.exponent)}
+
+    def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
+        """Return k(x, y)^p."""
+        return gram(tree["parts"][0], X, Y, library) ** tree["exponent"]
+
+    def diagonal(self, tree: Tree, X: Any, library: Library) -> Any:
+        """Return k(x, x)^p."""
+        return diagonal(tree["parts"][0], X, library) ** tree["exponent"]
+
+    def variance_bound(self, kernel: Any, box: Box | None) -> float:
+        """Return the bound to the power of p."""
+        return float(variance_bound(kernel.kernel, box) ** kernel.exponent)
+
+    def log_priors(self, kernel: Any, columns: int) -> list[tuple[float, float]]:
+        """Return those of the kernel within."""
+        return rule_of(kernel.kernel).log_priors(kernel.kernel, columns)
+
+    def learned(self, kernel: Any, prefix: str = "", scaled: str | None = None) -> list[Learned]:
+        """Return those of the kernel within."""
+        return rule_of(kernel.kernel).learned(kernel.kernel, f"{prefix}kernel__")
+
+    def to_json(self, kernel: Any) -> Tree:
+        """Return the kernel within, and p."""
+        return {
+            "kernel": kernel_to_json(kernel.kernel),
+            "exponent": number_to_json(kernel.exponent),
+        }
+
+    def from_json(self, value: Any, where: str, columns: int, depth: int) -> Any:
+        """Return the power of the kernel within."""
+        fields = as_fields(value, where, ("type", "kernel", "exponent"))
+        exponent = as_number(fields["exponent"], f"{where}.exponent")
+        return sk.Exponentiation(
+            kernel_within(fields["kernel"], where, columns, depth - 1), exponent
+        )
+
+    def factors(self, kernel: Any, columns: int) -> list[Any] | None:
+        """Return the powers of the factors."""
+        factors = rule_of(kernel.kernel).factors(kernel.kernel, columns)
+        return None if factors is None else [factor**kernel.exponent for factor in factors]
+
+    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+        """Return the power of the envelope."""
+        return envelope(kernel.kernel, cells) ** float(kernel.exponent)
+
+    def is_gaussian_mixture(self, kernel: Any) -> bool:
+        """Return whether the kernel within is, and p a natural number."""
+        natural = kernel.exponent >= 1 and float(kernel.exponent).is_integer()
+        return natural and is_gaussian_mixture(kernel.kernel)
+
+    def inverse_scales(self, kernel: Any, columns: int) -> Array:
+        """Return those of the kernel within."""
+        return inverse_scales(kernel.kernel, columns)
+
+
+RULE = ExponentiationRule()

@@ -1,0 +1,78 @@
+"""Covariances for many hyperparameter vectors at once, in any array library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.arithmetic import NUMPY, Library, transposed
+from dpgp.kernels.base import Tree
+from dpgp.kernels.own import OWN_TYPE
+from dpgp.kernels.registry import rule_of, rules, rules_of_trees
+
+Array = NDArray[np.float64]
+
+
+def batch_gram(kernel: Any, thetas: Array, X: Array, Y: Array) -> Array:
+    """Return K_θ(X, Y) for every row θ of ``thetas``, in the logarithms of ``kernel.theta``.
+
+    Shape (thetas, |X|, |Y|); parts that do not depend on X or Y may have length one there.
+    """
+    return np.asarray(gram(specify(kernel, thetas), X, Y, NUMPY))
+
+
+def batch_diag(kernel: Any, thetas: Array, X: Array) -> Array:
+    """Return k_θ(x, x) for every θ and x, (thetas, |X|)."""
+    return np.broadcast_to(diagonal(specify(kernel, thetas), X, NUMPY), (len(thetas), len(X)))
+
+
+def specify(kernel: Any, thetas: Array) -> Tree:
+    """Return the numbers of the kernel's formula, a row of every parameter for each row of θ."""
+    return rule_of(kernel).specify(kernel, thetas)
+
+
+def exported_tree(kernel: Any, thetas: Array) -> Tree:
+    """Return the same where it is all numbers, for a formula that another program computes."""
+    tree = specify(kernel, thetas)
+    if OWN_TYPE in _types(tree):
+        names = ", ".join(rule.name for rule in rules().values())
+        raise ValueError(
+            f"the kernel {kernel} cannot be exported: a part of it has no formula that other "
+            f"programs know. Those of {names} do, a Matern with nu among 0.5, 1.5, 2.5 and inf."
+        )
+    return tree
+
+
+def gram(tree: Tree, X: Any, Y: Any, library: Library) -> Any:
+    """Return K_θ(X, Y) for every θ of a tree."""
+    return rules_of_trees()[tree["type"]].gram(tree, X, Y, library)
+
+
+def diagonal(tree: Tree, X: Any, library: Library) -> Any:
+    """Return k_θ(x, x) for every θ of a tree."""
+    return rules_of_trees()[tree["type"]].diagonal(tree, X, library)
+
+
+def mean_gram(tree: Tree, X: Any, Y: Any, library: Library) -> Any:
+    """Return K_θ(X, Y) averaged over θ, (|X|, |Y|)."""
+    mean = library.einsum("tnm->nm", gram(tree, X, Y, library)) / draws(tree)
+    return mean + 0.0 * (X @ transposed(Y, library))
+
+
+def mean_diagonal(tree: Tree, X: Any, library: Library) -> Any:
+    """Return k_θ(x, x) averaged over θ, (|X|)."""
+    mean = library.einsum("tn->n", diagonal(tree, X, library)) / draws(tree)
+    return mean + 0.0 * library.einsum("nd->n", X)
+
+
+def draws(tree: Tree) -> int:
+    """Return the number of θ of a tree."""
+    if "parts" in tree:
+        return draws(tree["parts"][0])
+    return int(next(value.shape[0] for name, value in tree.items() if name != "type"))
+
+
+def _types(tree: Tree) -> set[str]:
+    return {tree["type"]}.union(*(_types(part) for part in tree.get("parts", [])))

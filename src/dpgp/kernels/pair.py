@@ -1,0 +1,84 @@
+"""Two kernels in one, k1 and k2; θ has the entries of the first before those of the second."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.arithmetic import Library
+from dpgp.checked_values import as_fields
+from dpgp.kernels.base import Box, KernelRule, Tree
+from dpgp.kernels.bounds import inverse_scales, is_gaussian_mixture, variance_bound
+from dpgp.kernels.files import kernel_to_json, kernel_within
+from dpgp.kernels.formula import diagonal, gram, specify
+from dpgp.kernels.parameters import Learned
+from dpgp.kernels.registry import rule_of
+
+Array = NDArray[np.float64]
+
+
+class Pair(KernelRule):
+    """A sum or a product: numbers, matrices and bounds of both kernels are combined alike."""
+
+    @abstractmethod
+    def combine(self, first: Any, second: Any) -> Any:
+        """Return first + second, or first · second."""
+
+    def specify(self, kernel: Any, thetas: Array) -> Tree:
+        """Return the trees of both."""
+        split = kernel.k1.n_dims
+        parts = [specify(kernel.k1, thetas[:, :split]), specify(kernel.k2, thetas[:, split:])]
+        return {"type": self.name, "parts": parts}
+
+    def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
+        """Return both combined."""
+        return self.combine(*(gram(part, X, Y, library) for part in tree["parts"]))
+
+    def diagonal(self, tree: Tree, X: Any, library: Library) -> Any:
+        """Return both combined."""
+        return self.combine(*(diagonal(part, X, library) for part in tree["parts"]))
+
+    def variance_bound(self, kernel: Any, box: Box | None) -> float:
+        """Return both combined: variances are not negative."""
+        bounds = (variance_bound(part, box) for part in (kernel.k1, kernel.k2))
+        return float(self.combine(*bounds))
+
+    def log_priors(self, kernel: Any, columns: int) -> list[tuple[float, float]]:
+        """Return those of the first, then those of the second."""
+        return [
+            prior
+            for part in (kernel.k1, kernel.k2)
+            for prior in rule_of(part).log_priors(part, columns)
+        ]
+
+    def learned(self, kernel: Any, prefix: str = "", scaled: str | None = None) -> list[Learned]:
+        """Return those of the first, then those of the second."""
+        return [
+            *rule_of(kernel.k1).learned(kernel.k1, f"{prefix}k1__", self.scales(kernel.k2)),
+            *rule_of(kernel.k2).learned(kernel.k2, f"{prefix}k2__", self.scales(kernel.k1)),
+        ]
+
+    def scales(self, other: Any) -> str | None:
+        """Say what a size beside the other kernel is the size of, if not its own."""
+        return None
+
+    def to_json(self, kernel: Any) -> Tree:
+        """Return both."""
+        return {"k1": kernel_to_json(kernel.k1), "k2": kernel_to_json(kernel.k2)}
+
+    def from_json(self, value: Any, where: str, columns: int, depth: int) -> Any:
+        """Return the pair of both."""
+        fields = as_fields(value, where, ("type", "k1", "k2"))
+        parts = (kernel_within(fields[k], where, columns, depth - 1) for k in ("k1", "k2"))
+        return self.kind(*parts)
+
+    def is_gaussian_mixture(self, kernel: Any) -> bool:
+        """Return whether both are."""
+        return is_gaussian_mixture(kernel.k1) and is_gaussian_mixture(kernel.k2)
+
+    def inverse_scales(self, kernel: Any, columns: int) -> Array:
+        """Return those of both."""
+        return np.vstack([inverse_scales(part, columns) for part in (kernel.k1, kernel.k2)])

@@ -1,0 +1,51 @@
+"""The product of two kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.gaussian_process import kernels as sk
+
+from dpgp.kernels.bounds import envelope
+from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.pair import Pair
+from dpgp.kernels.registry import part_of, rule_of
+
+
+class ProductRule(Pair):
+    r"""Alike where both find it so, :math:`k(x, y) = k_1(x, y)\,k_2(x, y)`."""
+
+    kind = sk.Product
+    part = "product"
+    javascript = """{
+    ...pairKernel((first, second) => first * second),
+    addWeighted: (tree, Z, weights) => {  // a constant joins the weights
+      const k = tree.parts.findIndex((part) => KERNELS[part.type].scalar);
+      if (k < 0) return addWeightedRows(gram(tree, Z), weights);
+      const values = KERNELS[tree.parts[k].type].scalar(tree.parts[k]);
+      return addWeighted(tree.parts[1 - k], Z, weights.map((weight, t) => weight * values[t][0]));
+    },
+  }"""
+
+    def combine(self, first: Any, second: Any) -> Any:
+        """Return the product."""
+        return first * second
+
+    def scales(self, other: Any) -> str | None:
+        """Say that a size is the size of the other kernel."""
+        return part_of(other)
+
+    def factors(self, kernel: Any, columns: int) -> list[Any] | None:
+        """Return the products of both kernels' factors."""
+        first = rule_of(kernel.k1).factors(kernel.k1, columns)
+        second = rule_of(kernel.k2).factors(kernel.k2, columns)
+        if first is None or second is None:
+            return None
+        return [a * b for a, b in zip(first, second, strict=True)]
+
+    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+        """Return the product of both envelopes."""
+        return envelope(kernel.k1, cells) * envelope(kernel.k2, cells)
+
+
+RULE = ProductRule()

@@ -1,0 +1,63 @@
+"""Kernels of the scaled distance: k(x, y) = g(s), s = Σ_n (x_n − y_n)²/ℓ_n²."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from dpgp.arithmetic import Library
+from dpgp.kernels.base import Box, Tree
+from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.leaf import Leaf
+from dpgp.kernels.parameters import Measure, Parameter, half_ranges
+
+Array = NDArray[np.float64]
+
+LENGTHS = Parameter("length_scale", "length", Measure.LENGTH, half_ranges, 0.8, per_input=True)
+ONE_LENGTH = Parameter("length_scale", "length", Measure.LENGTH, half_ranges, 0.8)
+
+
+class Radial(Leaf):
+    """g is convex, decreasing, 1 at 0, and a mixture of Gaussians."""
+
+    @abstractmethod
+    def radial(self, tree: Tree, squares: Any, library: Library) -> Any:
+        """Return g(s) of ``squares``, (thetas, |X|, |Y|)."""
+
+    def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
+        """Return g(Σ_n (x_n − y_n)²/ℓ_n²)."""
+        squares = (X[:, None, :] - Y[None, :, :]) ** 2
+        lengths = tree["length_scale"] + 0.0 * Y[:1, :]  # a row for each θ, a column an input
+        return self.radial(tree, library.einsum("td,nmd->tnm", lengths**-2.0, squares), library)
+
+    def diagonal(self, tree: Tree, X: Any, library: Library) -> Any:
+        """Return g(0) = 1."""
+        return 1.0 + 0.0 * tree["length_scale"][:, :1]
+
+    def variance_bound(self, kernel: Any, box: Box | None) -> float:
+        """Return g(0) = 1."""
+        return 1.0
+
+    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+        """Return g between its values at the nearest and farthest point, below its chord."""
+        scale = np.broadcast_to(kernel.length_scale, cells.points.shape[1:])
+        near = np.sum((cells.nearest / scale) ** 2, axis=-1)
+        far = np.sum((cells.farthest / scale) ** 2, axis=-1)
+        low, high = _correlation(kernel, np.sqrt(far)), _correlation(kernel, np.sqrt(near))
+        chord = np.divide(low - high, far - near, out=np.zeros_like(low), where=far > near)
+        return Envelope(low, high, low, np.minimum(chord, 0.0)[..., None] / scale**2)
+
+    def is_gaussian_mixture(self, kernel: Any) -> bool:
+        """Return True, by Schoenberg's theorem: g is completely monotone in s."""
+        return True
+
+
+def _correlation(kernel: Any, r: Array) -> Array:
+    """Return g at distance ``r`` divided by the length scale."""
+    unit = clone(kernel).set_params(length_scale=1.0)
+    values = unit(r.reshape(-1, 1), np.zeros((1, 1))).reshape(r.shape)
+    return np.where(r > 0.0, values, 1.0)

@@ -1,0 +1,36 @@
+"""The sum of two kernels: the sum of two independent functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.gaussian_process import kernels as sk
+
+from dpgp.kernels.bounds import envelope
+from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.pair import Pair
+
+
+class SumRule(Pair):
+    r"""Two functions on top of each other, :math:`k(x, y) = k_1(x, y) + k_2(x, y)`."""
+
+    kind = sk.Sum
+    part = "sum"
+    javascript = """{
+    ...pairKernel((first, second) => first + second),
+    addWeighted: (tree, Z, weights) => {
+      const [first, second] = tree.parts.map((part) => addWeighted(part, Z, weights));
+      return (x, out) => { first(x, out); second(x, out); };
+    },
+  }"""
+
+    def combine(self, first: Any, second: Any) -> Any:
+        """Return the sum."""
+        return first + second
+
+    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+        """Return the sum of both envelopes."""
+        return envelope(kernel.k1, cells) + envelope(kernel.k2, cells)
+
+
+RULE = SumRule()
