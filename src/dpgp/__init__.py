@@ -12,7 +12,7 @@ _EXPORTS = {
     "PrivateGPRegressor": "dpgp.regressor",
     "ProductKernel": "dpgp.kernels.per_column",
     "export": "dpgp",
-    "load": "dpgp.model_file",
+    "load": "dpgp.model.file",
     "low_discrepancy_points": "dpgp.features.placement",
     "paper": "dpgp",
     "plan": "dpgp.planning.plan",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def describe(model: FittedModel) -> dict[str, Any]:
     """Return what is public of a model: guarantee, bounds, and what was learned."""
-    from dpgp.model_file.guarantee import certificate_to_json
+    from dpgp.model.file.guarantee import certificate_to_json
     from dpgp.report.guarantee import guarantee_in_words
 
     posterior = model.posteriors[0]

@@ -37,7 +37,7 @@ def show(
 
 def load_model(path: Path) -> FittedModel:
     """Return the model of a file; a ModelFileError where there is none."""
-    from dpgp.model_file import ModelFileError, load
+    from dpgp.model.file import ModelFileError, load
 
     try:
         model: FittedModel = load(path)

@@ -124,7 +124,7 @@ class FittedModel:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
-        from dpgp.model_file import save
+        from dpgp.model.file import save
 
         save(self, path)
 

@@ -34,15 +34,15 @@ from dpgp.inference.evidence import Moments
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
-from dpgp.model.fitted import FittedModel
-from dpgp.model_file.guarantee import about, certificate_from_json, certificate_to_json
-from dpgp.model_file.releases import (
+from dpgp.model.file.guarantee import about, certificate_from_json, certificate_to_json
+from dpgp.model.file.releases import (
     density_from_json,
     density_to_json,
     stages_from_json,
     stages_to_json,
 )
-from dpgp.model_file.settings import settings_from_json, settings_to_json
+from dpgp.model.file.settings import settings_from_json, settings_to_json
+from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
 

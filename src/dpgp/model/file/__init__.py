@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from dpgp.checked_values import ModelFileError
+from dpgp.model.file.document import read_document, write_document
+from dpgp.model.file.model import FORMAT, decode, encode
 from dpgp.model.fitted import FittedModel
-from dpgp.model_file.file import read_document, write_document
-from dpgp.model_file.model import FORMAT, decode, encode
 
 __all__ = ["FORMAT", "ModelFileError", "load", "save"]
 

@@ -23,10 +23,10 @@ import dpgp
 from dpgp import NormalizedKernel, PrivateGPRegressor, ProductKernel
 from dpgp.domain import Box
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
-from dpgp.model_file import FORMAT, ModelFileError
-from dpgp.model_file.file import layout
-from dpgp.model_file.model import decode, encode
-from dpgp.model_file.settings import SETTINGS
+from dpgp.model.file import FORMAT, ModelFileError
+from dpgp.model.file.document import layout
+from dpgp.model.file.model import decode, encode
+from dpgp.model.file.settings import SETTINGS
 
 SEED = 987_654_321
 
@@ -311,7 +311,7 @@ def test_what_is_no_model_is_refused(text, message, tmp_path):
 
 
 def test_large_files_folders_and_devices_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("dpgp.model_file.file.LARGEST_FILE", 1000)
+    monkeypatch.setattr("dpgp.model.file.document.LARGEST_FILE", 1000)
     assert "larger than 256 MB" in refused(" " * 1001, tmp_path)
     with pytest.raises(ModelFileError, match="not from a folder or a device"):
         dpgp.load(tmp_path)
