@@ -13,7 +13,7 @@ from sklearn.gaussian_process.kernels import RBF
 
 from dpgp import PrivateGPRegressor
 
-PAGE = Path(__file__).parents[1] / "docs" / "model-file.md"
+PAGE = Path(__file__).parents[2] / "docs" / "model-file.md"
 
 
 def printed_reader() -> str:
