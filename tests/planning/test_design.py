@@ -21,7 +21,7 @@ from dpgp.planning.design import (
     layouts,
 )
 from dpgp.planning.forecast import Errors, Setting
-from dpgp.privacy.ledger import mu_of_guarantee
+from dpgp.privacy.accounting import mu_of_guarantee
 
 
 def setting(n, columns, epsilon=1.0):

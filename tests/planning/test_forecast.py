@@ -21,7 +21,7 @@ from dpgp.planning.prior_functions import (
     _even_points,
     plausible_functions,
 )
-from dpgp.privacy.ledger import mu_of_guarantee
+from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
 
 

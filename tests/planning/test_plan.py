@@ -12,7 +12,7 @@ from dpgp.options import row_count_is_public
 from dpgp.planning.design import choose_design, choose_shares
 from dpgp.planning.forecast import Setting
 from dpgp.planning.plan import Plan
-from dpgp.privacy.ledger import mu_of_guarantee
+from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
 
 GIRLS = {"bounds": {"age": (2, 18), "weight": (5, 120)}, "target_bounds": (70, 190)}

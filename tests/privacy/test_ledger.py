@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from dpgp.privacy.calibration import delta_of_mu
 from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.ledger import BudgetExceededError, GaussianRelease, Ledger
+from dpgp.privacy.events import GaussianRelease
+from dpgp.privacy.ledger import BudgetExceededError, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SecureNoise, SimulatedNoise
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.ledger import GaussianRelease
+from dpgp.privacy.events import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import factor_text, text_down, text_up
 from dpgp.report.guarantee import guarantee_in_words

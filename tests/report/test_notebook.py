@@ -13,7 +13,8 @@ import sklearn
 
 import dpgp
 from dpgp import PrivateGPRegressor
-from dpgp.privacy.certificate import Certificate, Selection
+from dpgp.privacy.certificate import Certificate
+from dpgp.privacy.events import ApproximateRelease
 from dpgp.privacy.neighbours import Neighbours
 
 NASTY = '<script>alert("&")</script>'
@@ -102,7 +103,9 @@ def test_certificate_lists_every_release(model):
 
 
 def test_certificate_of_a_selection():
-    selection = Certificate(1.0, 1e-6, Neighbours.REPLACE, None, (Selection("<best> of"),), False)
+    selection = Certificate(
+        1.0, 1e-6, Neighbours.REPLACE, None, (ApproximateRelease("<best> of", 1.0, 1e-6),), False
+    )
     assert cells(selection._repr_html_())[1] == ["<best> of", "", "", "", ""]
 
 

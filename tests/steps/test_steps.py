@@ -7,8 +7,9 @@ import pytest
 from dpgp.domain import Box
 from dpgp.missing import Missing
 from dpgp.options import Options
+from dpgp.privacy.accounting import share_of_mu
 from dpgp.privacy.calibration import gaussian_sigma
-from dpgp.privacy.ledger import BudgetExceededError, Ledger, share_of_mu
+from dpgp.privacy.ledger import BudgetExceededError, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.privacy.sensitivity import histogram_sensitivity

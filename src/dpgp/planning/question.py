@@ -15,7 +15,7 @@ from dpgp.planning.design import ADDITIVE_LENGTH, Design, choose_design, joint_l
 from dpgp.planning.forecast import Errors, Outlook, forecast_errors, prospect_of
 from dpgp.planning.prior_functions import Functions
 from dpgp.planning.setting import Setting
-from dpgp.privacy.ledger import mu_of_guarantee
+from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.steps import (
     Calibrate,
     Count,

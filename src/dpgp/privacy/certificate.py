@@ -9,21 +9,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dpgp import html_cards as cards
-from dpgp.privacy.ledger import GaussianRelease, Ledger
+from dpgp.privacy.events import ApproximateRelease, Event, GaussianRelease
+from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.rounding import text_down, text_up
 from dpgp.privacy.selection import SelectionBudget
-
-
-@dataclass(frozen=True)
-class Selection:
-    """The best of a secret number of runs of a private mechanism, booked as one event."""
-
-    statement: str
-
-    def __str__(self) -> str:
-        return self.statement
 
 
 @dataclass(frozen=True)
@@ -41,7 +32,7 @@ class Certificate:
     delta: float
     neighbours: Neighbours
     mu: float | None
-    releases: tuple[GaussianRelease | Selection, ...]
+    releases: tuple[Event, ...]
     seeded: bool
     rows_per_unit: int = 1
     per_person: bool = False
@@ -89,7 +80,7 @@ class Certificate:
             delta=delta,
             neighbours=neighbours,
             mu=None,
-            releases=(Selection(budget.statement),),
+            releases=(ApproximateRelease(budget.statement, epsilon, delta),),
             seeded=not source.is_private,
         )
 

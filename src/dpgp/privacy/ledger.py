@@ -3,58 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
-from dpgp.privacy.calibration import compose, epsilon_of_mu, mu_of_epsilon_delta
-from dpgp.privacy.discretisation import (
-    continuous_target,
-    discrete_guarantee,
-    discretisation_cost,
-)
+from dpgp.privacy.accounting import ETA_ALLOWANCE, Spent, mu_of_guarantee, share_of_mu
+from dpgp.privacy.events import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.rounding import text_down, text_up
-
-ETA_ALLOWANCE = 1e-12  # for the difference between discrete and continuous noise, over all releases
 
 
 class BudgetExceededError(RuntimeError):
     """A release would cost more than what is left of the budget."""
-
-
-@dataclass(frozen=True)
-class GaussianRelease:
-    """One Gaussian mechanism: what was released, and how much noise it carries.
-
-    ``sensitivity`` and ``noise_std`` are in the units in which all noise of the release has the
-    same standard deviation; ``smallest_scale`` is the smallest one in integer units.
-    """
-
-    label: str
-    sensitivity: float
-    noise_std: float
-    coordinates: int
-    smallest_scale: float
-
-    @property
-    def mu(self) -> float:
-        """Gaussian-DP parameter μ = Δ/σ, rounded up."""
-        if self.noise_std == 0.0:
-            return math.inf
-        return math.nextafter(self.sensitivity / self.noise_std, math.inf)
-
-    @property
-    def eta(self) -> float:
-        """What the discrete noise costs beyond the continuous one."""
-        if self.noise_std == 0.0:
-            return 0.0
-        return discretisation_cost(self.coordinates, self.smallest_scale)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.label}: {self.coordinates} numbers, sensitivity {text_up(self.sensitivity)}, "
-            f"noise {text_down(self.noise_std)}, mu {text_up(self.mu)}"
-        )
 
 
 class GaussianLedger:
@@ -95,7 +52,7 @@ class GaussianLedger:
     @property
     def spent_mu(self) -> float:
         """Gaussian-DP parameter of everything booked so far."""
-        return compose([release.mu for release in self.releases])
+        return Spent.by(self.releases).mu
 
 
 class Ledger(GaussianLedger):
@@ -108,16 +65,4 @@ class Ledger(GaussianLedger):
 
     def spent_epsilon(self) -> float:
         """Return the ε of everything booked so far, at the budget's δ."""
-        eta = sum(release.eta for release in self.releases)
-        _, delta = continuous_target(self.epsilon, self.delta, eta)
-        return discrete_guarantee(epsilon_of_mu(self.spent_mu, delta), delta, eta)[0]
-
-
-def share_of_mu(mu: float, fraction: float) -> float:
-    """Return the μ of a share of a budget, rounded down: μ² is what adds up."""
-    return mu * math.sqrt(fraction) * (1.0 - 1e-14)
-
-
-def mu_of_guarantee(epsilon: float, delta: float) -> float:
-    """Return the μ that discrete Gaussian noise may spend to meet (ε, δ)."""
-    return mu_of_epsilon_delta(*continuous_target(epsilon, delta, ETA_ALLOWANCE))
+        return Spent.by(self.releases).epsilon_at(self.delta)

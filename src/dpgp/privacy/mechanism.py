@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.privacy.calibration import gaussian_sigma
+from dpgp.privacy.events import GaussianRelease
 from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.ledger import GaussianLedger, GaussianRelease
+from dpgp.privacy.ledger import GaussianLedger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, check_scale
 from dpgp.privacy.sensitivity import (

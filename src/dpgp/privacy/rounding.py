@@ -1,6 +1,7 @@
 """Directed rounding: doubles, and what is printed of them, on the private side of the value."""
 
 import math
+from collections.abc import Iterable
 from decimal import MAX_EMAX, ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 
@@ -20,6 +21,12 @@ def sqrt_up(square: Fraction) -> float:
     root = math.isqrt(scaled)
     root += root * root < scaled
     return float_up(Fraction(root, square.denominator << 64))
+
+
+def sum_up(values: Iterable[float]) -> float:
+    """Sum that is not below the exact one; infinite where a value is."""
+    numbers = list(values)
+    return math.inf if math.inf in numbers else float_up(sum(map(Fraction, numbers), Fraction(0)))
 
 
 def text_up(value: float, digits: int = 6) -> str:

@@ -19,7 +19,7 @@ from dpgp.features.placement import low_discrepancy_points
 from dpgp.planning.design import default_functions, planned_kappa
 from dpgp.planning.forecast import Outlook, forecast_errors, prospect_of
 from dpgp.planning.setting import Setting
-from dpgp.privacy.ledger import mu_of_guarantee
+from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.steps import Purse, planned_steps
 
 if TYPE_CHECKING:

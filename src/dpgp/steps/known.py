@@ -21,8 +21,8 @@ from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
 from dpgp.planning.design import Design, choose_design
 from dpgp.planning.setting import Setting
+from dpgp.privacy.accounting import share_of_mu
 from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.ledger import share_of_mu
 from dpgp.steps.base import Step
 
 Array = NDArray[np.float64]

@@ -16,9 +16,10 @@ from dpgp.checked_values import (
     as_whole,
     number_to_json,
 )
+from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.privacy.calibration import compose
-from dpgp.privacy.certificate import Certificate, Selection
-from dpgp.privacy.ledger import GaussianRelease, mu_of_guarantee
+from dpgp.privacy.certificate import Certificate
+from dpgp.privacy.events import ApproximateRelease, Event, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_up
 
@@ -73,9 +74,9 @@ def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
     }
 
 
-def _release_to_json(release: GaussianRelease | Selection) -> dict[str, Any]:
-    if isinstance(release, Selection):
-        return {"type": "Selection", "statement": release.statement}
+def _release_to_json(release: Event) -> dict[str, Any]:
+    if isinstance(release, ApproximateRelease):
+        raise ModelFileError("models of a private selection cannot be saved.")
     return {
         "type": "GaussianRelease",
         "label": release.label,
@@ -109,13 +110,10 @@ def certificate_from_json(value: Any) -> Certificate:
     return certificate
 
 
-def _release(value: Any) -> GaussianRelease | Selection:
+def _release(value: Any) -> Event:
     where = "guarantee.releases"
-    if isinstance(value, dict) and value.get("type") == "Selection":
-        statement = as_fields(value, where, ("type", "statement"))["statement"]
-        return Selection(as_text(statement, f"{where}.statement"))
     fields = as_fields(value, where, _GAUSSIAN)
-    as_choice(fields["type"], f"{where}.type", ("GaussianRelease", "Selection"))
+    as_choice(fields["type"], f"{where}.type", ("GaussianRelease",))
     return GaussianRelease(
         label=as_text(fields["label"], f"{where}.label"),
         sensitivity=as_number(fields["sensitivity"], f"{where}.sensitivity", low=0.0),
