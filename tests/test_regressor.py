@@ -350,9 +350,9 @@ def test_the_certificate_says_whom_it_protects(tmp_path, units, most, unit, word
     )
     gp.fit(X, X[:, 0], units=None if units is None else np.arange(60) // 2)
     gp.save(tmp_path / "model.json")
-    for model in (gp, dpgp.load(tmp_path / "model.json")):
-        assert model.certificate_.unit == unit
-        assert words in guarantee_in_words(model.certificate_)
+    for model in (gp.model_, dpgp.load(tmp_path / "model.json")):
+        assert model.certificate.unit == unit
+        assert words in guarantee_in_words(model.certificate)
 
 
 @pytest.mark.slow

@@ -25,9 +25,9 @@ def test_demo_leaves_model_figure_and_report(run, tmp_path):
     assert "no part of the private release" in " ".join(result.stdout.split())
     assert (tmp_path / "figure.png").read_bytes().startswith(PNG)
     model = dpgp.load(tmp_path / "model.json")
-    assert model.certificate_.is_private
-    assert model.feature_names_in_.tolist() == ["age", "weight_kg"]
-    assert model.target_box_.names == ("height_cm",)
+    assert model.certificate.is_private
+    assert model.input_names == ["age", "weight_kg"]
+    assert model.options.target_box.names == ("height_cm",)
     report = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Height by age and weight, NHANES 2017–2018" in report
     assert "RMSE" not in report  # held-out errors are the curator's

@@ -40,11 +40,11 @@ def fit(folder, output, *, target=TARGET, feature=FEATURE, data="growth.csv", bu
 
 def test_model_knows_its_columns_and_is_private(folder):
     model = dpgp.load(folder / "model.json")
-    assert model.certificate_.is_private
-    assert (model.certificate_.epsilon, model.certificate_.delta) == (1.0, 1e-6)
-    assert model.feature_names_in_.tolist() == [AGE]
-    assert model.target_box_.names == (HEIGHT,)
-    assert (model.target_box_.low[0], model.target_box_.high[0]) == (70.0, 190.0)
+    assert model.certificate.is_private
+    assert (model.certificate.epsilon, model.certificate.delta) == (1.0, 1e-6)
+    assert model.input_names == [AGE]
+    assert model.options.target_box.names == (HEIGHT,)
+    assert (model.options.target_box.low[0], model.options.target_box.high[0]) == (70.0, 190.0)
 
 
 def test_predict_adds_what_python_predicts(folder, tmp_path, invoke):
@@ -61,7 +61,6 @@ def test_predict_adds_what_python_predicts(folder, tmp_path, invoke):
     assert [row["who"] for row in rows] == ["a", "b", "c", "d"]
     assert rows[1][f"{HEIGHT}_mean"] == rows[1][f"{HEIGHT}_upper"] == ""
     model = dpgp.load(folder / "model.json")
-    del model.feature_names_in_
     X = np.array([[5.0], [12.5], [40.0]])
     expected = [*model.predict(X, return_std=True), *model.predict_interval(X, 0.8)]
     for suffix, values in zip(("mean", "std", "lower", "upper"), expected, strict=True):

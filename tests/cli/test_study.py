@@ -79,10 +79,13 @@ def test_fit_of_a_study_file(folder, invoke, refused, tmp_path_factory, monkeypa
     assert "Growth: a study" in result.stderr
     assert "expected error of the mean" in result.stderr  # --yes does not ask, but tells
     model = dpgp.load(folder / "model.json")
-    assert model.certificate_.is_private
-    assert (model.certificate_.epsilon, model.certificate_.delta) == (1.0, 1e-6)
-    assert model.feature_names_in_.tolist() == ["age: years", "no"]
-    assert (model.target_box_.names, model.target_box_.high[0]) == (("Größe, cm",), 190.0)
+    assert model.certificate.is_private
+    assert (model.certificate.epsilon, model.certificate.delta) == (1.0, 1e-6)
+    assert model.input_names == ["age: years", "no"]
+    assert (model.options.target_box.names, model.options.target_box.high[0]) == (
+        ("Größe, cm",),
+        190.0,
+    )
 
 
 def test_paths_and_rows_of_the_command_line_go_first(folder, invoke):

@@ -35,7 +35,7 @@ def test_a_rows_scaled_residual_does_not_depend_on_its_place_in_a_block(columns)
     def prediction_at(position):
         block = rng.uniform(-1, 1, (BLOCK_ROWS, columns))
         block[position] = row
-        mean, std = gp.posterior_.predict(gp.inputs_(block))
+        mean, std = gp.posterior_.predict(gp.model_.inputs(block))
         return mean[position], std[position]
 
     with single_threaded_blas():

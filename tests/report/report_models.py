@@ -15,6 +15,7 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from dpgp import NormalizedKernel, PrivateGPRegressor, ProductKernel
+from dpgp.model.fitted import FittedModel
 
 AWKWARD = "</script><b>x</b> \"quoted\" & 'single' Größe 体重 " + "long" * 60
 
@@ -45,7 +46,7 @@ MODELS = {
 
 
 @lru_cache
-def fitted(name: str) -> PrivateGPRegressor:
+def fitted(name: str) -> FittedModel:
     options = dict(MODELS[name])
     columns, targets = options.pop("columns"), options.pop("targets", 1)
     if "kernel" in options:
@@ -55,20 +56,22 @@ def fitted(name: str) -> PrivateGPRegressor:
     y = np.sin(X[:, 0]) + 0.1 * generator.standard_normal(400)
     y = y if targets == 1 else np.column_stack([y, -y / 2])
     gp = PrivateGPRegressor(3.0, 1e-5, bounds=(0, 10), target_bounds=(-2, 3), stages=1)
-    return gp.set_params(random_state=0, **options).fit(X, y)
+    return gp.set_params(random_state=0, **options).fit(X, y).model_
 
 
-def named(name: str) -> PrivateGPRegressor:
+def named(name: str) -> FittedModel:
     """A copy of the model with two inputs whose columns have awkward names."""
-    gp = fitted("two inputs")
-    other = type(gp)(**gp.get_params()).set_params(random_state=None)
-    vars(other).update(vars(gp))
-    other.inputs_ = replace(gp.inputs_, box=replace(gp.inputs_.box, names=(name, "b")))
-    other.target_box_ = replace(gp.target_box_, names=(name,))
-    return other
+    model = fitted("two inputs")
+    box = replace(model.options.box, names=(name, "b"))
+    target_box = replace(model.options.target_box, names=(name,))
+    return replace(
+        model,
+        options=replace(model.options, box=box, target_box=target_box),
+        inputs=replace(model.inputs, box=box),
+    )
 
 
-def predictions(gp: PrivateGPRegressor, X: np.ndarray, target: int) -> dict[str, np.ndarray]:
+def predictions(gp: FittedModel, X: np.ndarray, target: int) -> dict[str, np.ndarray]:
     """What Python says, in the names of the page."""
     X = np.asarray(X, dtype=np.float64)
     mean, std = gp.predict(X, return_std=True, latent=True)

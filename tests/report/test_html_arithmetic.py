@@ -33,9 +33,9 @@ def page_predictions(numbers: dict, X: np.ndarray, target: int) -> dict[str, np.
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "bessel"])
 def test_page_predicts_what_python_predicts(name):
     gp = fitted(name)
-    X = np.random.default_rng(1).uniform(-2.0, 12.0, (30, gp.n_features_in_))
+    X = np.random.default_rng(1).uniform(-2.0, 12.0, (30, gp.options.columns))
     X[0], X[1] = 0.0, 10.0
-    for target in range(len(gp.calibration_)):
+    for target in range(gp.n_targets):
         expected = predictions(gp, X, target)
         found = page_predictions(payload(gp), X, target)
         assert found.keys() >= expected.keys()

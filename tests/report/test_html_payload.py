@@ -155,7 +155,7 @@ def test_densities_hold_all_rows(name):
 def test_densities_of_many_inputs_are_those_of_the_warp():
     gp = fitted("five inputs")
     assert gp.input_density_ is None
-    if gp.inputs_.warp is None:
+    if gp.inputs.warp is None:
         assert densities(gp) is None
     else:
         heights = np.array([density["heights"] for density in densities(gp)])

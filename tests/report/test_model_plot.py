@@ -153,7 +153,8 @@ def test_given_axes_are_drawn_into():
 
 def test_one_of_several_targets():
     gp = fitted(1, targets=2)
-    gp.target_box_ = replace(gp.target_box_, names=("first", "second"))
+    target_box = replace(gp.model_.options.target_box, names=("first", "second"))
+    gp.model_ = replace(gp.model_, options=replace(gp.model_.options, target_box=target_box))
     with pytest.raises(ValueError, match="`target` must say which of the 2 targets"):
         gp.plot()
     axis = gp.plot(target=1)

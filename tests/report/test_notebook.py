@@ -30,7 +30,8 @@ def rows() -> tuple[pd.DataFrame, np.ndarray]:
 def model() -> PrivateGPRegressor:
     gp = PrivateGPRegressor(2.0, 1e-5, bounds=[(0, 5), (-1, 1)], target_bounds=(-2, 7), stages=2)
     gp.fit(*rows())
-    gp.target_box_ = replace(gp.target_box_, names=("a & b",))
+    target_box = replace(gp.model_.options.target_box, names=("a & b",))
+    gp.model_ = replace(gp.model_, options=replace(gp.model_.options, target_box=target_box))
     return gp
 
 
@@ -70,8 +71,8 @@ def test_noise_comes_with_its_range(model):
 def test_a_card_tells_no_more_than_the_model_file(model, tmp_path):
     model.save(tmp_path / "model.json")
     loaded = dpgp.load(tmp_path / "model.json")
-    assert loaded._repr_html_() == model._repr_html_()
-    assert loaded.certificate_._repr_html_() == model.certificate_._repr_html_()
+    assert loaded._repr_html_() == model.model_._repr_html_()
+    assert loaded.certificate._repr_html_() == model.certificate_._repr_html_()
 
 
 def test_jupyter_shows_the_card_once_fitted(model):

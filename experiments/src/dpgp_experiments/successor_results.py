@@ -51,7 +51,7 @@ class Fitted(NamedTuple):
     @classmethod
     def of(cls, gp: PrivateGPRegressor) -> Fitted:
         """Take what a fitted estimator knows about f."""
-        return cls(gp.inputs_, posterior_of(gp), gp.target_box_)
+        return cls(gp.model_.inputs, gp.model_.posteriors[0], gp.model_.options.target_box)
 
     def interval(self, X: Array, coverage: float) -> tuple[Array, Array]:
         """Return centre and half-width of intervals for f."""
