@@ -409,7 +409,7 @@ def test_a_grid_of_astronomic_size_is_refused_at_once(tmp_path):
     document = encode(gp)
     for factor in document["features"]["factors"]:
         factor["anchors"] = [[i / 5000] for i in range(5000)]
-    assert "at most 10000 grid points" in refused(json.dumps(document), tmp_path)
+    assert "at most 4096 grid points" in refused(json.dumps(document), tmp_path)
 
 
 def paths(value: object, prefix: tuple = ()) -> list[tuple]:
