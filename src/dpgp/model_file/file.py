@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from dpgp.model_file.values import MOST_NUMBERS, MOST_ROWS, ModelFileError
 
-LARGEST_FILE = 256 * 2**20
+LARGEST_FILE = 192 * 2**20
 LONGEST_LINE = 100
 _MOST = {
     b",": MOST_NUMBERS,
@@ -30,7 +30,7 @@ def write_document(document: dict[str, Any], path: str | os.PathLike[str]) -> No
     text = layout(document) + "\n"
     content = text.encode()
     if len(content) > LARGEST_FILE:
-        raise ModelFileError("the model is larger than 256 MB; fit one with fewer features.")
+        raise ModelFileError("the model is larger than 192 MB; fit one with fewer features.")
     path = Path(path)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
@@ -82,7 +82,7 @@ def _text(path: str | os.PathLike[str]) -> str:
     with open(path, "rb") as file:
         content = file.read(LARGEST_FILE + 1)
     if len(content) > LARGEST_FILE:
-        raise ModelFileError("the file is larger than 256 MB, more than any model.")
+        raise ModelFileError("the file is larger than 192 MB, more than any model.")
     if any(content.count(sign) > most for sign, most in _MOST.items()):
         raise ModelFileError("the file holds more values than any model.")
     return _ascii(content).decode("ascii")

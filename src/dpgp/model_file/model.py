@@ -158,8 +158,7 @@ def _check_settings(estimator: PrivateGPRegressor) -> None:
 def _check_format(document: Any) -> None:
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise ModelFileError("this is not a model of dpgp: `save` of an estimator writes one.")
-    version = document.get("format")
-    as_whole(version, "format", 1, NEWEST_FORMAT)
+    version = as_whole(document.get("format"), "format", 1, NEWEST_FORMAT)
     if version > FORMAT:
         raise ModelFileError(
             f"the file was written by a newer dpgp (format {version}); this one reads up to "
