@@ -77,10 +77,12 @@ def read_document(path: str | os.PathLike[str]) -> Any:
 
 
 def _text(path: str | os.PathLike[str]) -> str:
-    if not stat.S_ISREG(os.stat(path).st_mode):
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
         raise ModelFileError("a model is read from a file, not from a folder or a device.")
     with open(path, "rb") as file:
-        content = file.read(LARGEST_FILE + 1)
+        # Python asks for as much memory as it is told to read
+        content = file.read(min(status.st_size, LARGEST_FILE) + 1)
     if len(content) > LARGEST_FILE:
         raise ModelFileError("the file is larger than 192 MB, more than any model.")
     if any(content.count(sign) > most for sign, most in _MOST.items()):
