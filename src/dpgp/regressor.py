@@ -20,8 +20,7 @@ from dpgp.domain import Box
 from dpgp.fitting import Wall, fit_rows
 from dpgp.inference.posterior import Posterior
 from dpgp.numeric import (
-    check_distinct_names,
-    check_no_row_as_names,
+    check_column_names,
     column_names,
     numeric_matrix,
     numeric_targets,
@@ -100,6 +99,8 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         A private density of the inputs where there are at most three, else None.
     certificate_
         What was released and what it guarantees.
+    settings_
+        The arguments of this fit as plain values, without the seed.
     health_
         What looks wrong, in sentences; empty where nothing does.
     spent_
@@ -155,6 +156,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         points = read_inducing_points(self.inducing_points, family, box)
         per_unit = as_count("max_rows_per_unit", self.max_rows_per_unit)
         threads = thread_count(self.n_jobs)
+        settings = self._savable_settings(X.shape[1], len(targets))
         ledger = Ledger(self.epsilon, self.delta, relation)
         rows = scaled_rows(X, targets, target_box, self.missing, units, per_unit)
         is_public = row_count_is_public(relation, self.missing, units is not None)
@@ -180,6 +182,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 family=family,
                 inducing_points=points,
             )
+        self.settings_ = settings
         self.target_box_ = target_box
         self.inputs_ = released.inputs
         self.posterior_ = released.posteriors if y.ndim > 1 else released.posteriors[0]
@@ -366,9 +369,14 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Learn how many columns there are and their names, or compare; scikit-learn's words."""
         names = column_names(X)
         known = () if reset else tuple(getattr(self, "feature_names_in_", ()))
-        check_distinct_names(names)
-        check_no_row_as_names(names, known)
+        check_column_names(names, known)
         validate_data(self, array if names is None else X, reset=reset, skip_check_array=True)
+
+    def _savable_settings(self, columns: int, targets: int) -> dict[str, Any]:
+        """Return the arguments of this fit; what could not be saved afterwards is refused now."""
+        from dpgp.model_file.before_fit import settings_of_fit
+
+        return settings_of_fit(self.get_params(deep=False), columns, targets)
 
     def _repr_html_inner(self) -> str:
         """Return what :meth:`_repr_html_` of scikit-learn shows: parameters, once fitted a card."""

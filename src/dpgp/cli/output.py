@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from dpgp.experiments import DataError
+from dpgp.plain_text import made_plain
 
 if TYPE_CHECKING:
     from dpgp.experiments.tables import Table
@@ -40,8 +41,17 @@ def plain_errors() -> Iterator[None]:
 
 def stop(message: str, code: int) -> typer.Exit:
     """Print an error and return what ends the command with an exit code."""
-    Screen(stderr=True).print(f"[bold red]Error:[/] {escape(message)}", soft_wrap=True)
+    lines = "\n".join(shown(line) for line in message.splitlines())
+    Screen(stderr=True).print(f"[bold red]Error:[/] {lines}", soft_wrap=True)
     return typer.Exit(code)
+
+
+def shown(text: str) -> str:
+    """Return what others wrote as it may be printed: no control characters, and no markup.
+
+    Names, labels, paths and messages that repeat them all go through here.
+    """
+    return escape(made_plain(text))
 
 
 class Screen(Console):
@@ -80,10 +90,10 @@ def print_table(console: Console, table: Table) -> None:
         rich_table.add_row(*row)
     console.print(rich_table)
     if table.caption:
-        console.print(escape(table.caption), style="italic dim", highlight=False)
+        console.print(shown(table.caption), style="italic dim", highlight=False)
 
 
 def print_files(console: Console, files: Sequence[Path]) -> None:
     """Say where the files are."""
     for path in files:
-        console.print(f"[dim]wrote[/] {escape(str(path))}", soft_wrap=True, highlight=False)
+        console.print(f"[dim]wrote[/] {shown(str(path))}", soft_wrap=True, highlight=False)

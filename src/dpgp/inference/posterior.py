@@ -14,8 +14,12 @@ from dpgp.inference.batch_kernels import batch_diag, batch_gram
 from dpgp.inference.evidence import Conditional, Measurement, Moments
 from dpgp.inference.inducing import EffectiveKernel, Inducing, inducing, inducing_points
 from dpgp.inference.marginal import WeightedPoints
+from dpgp.inference.pull_back import positive_part
 
 Array = NDArray[np.float64]
+
+MOST_AT_ONCE = 2**24
+"""Numbers that covariances of many θ may take in memory at once, about."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,12 @@ class Posterior:
         return self._mean_gram(U, U) - cross - cross.T + a.T @ self._mean_gram(Z, Z) @ a
 
     def _mean_gram(self, X: Array, Y: Array) -> Array:
-        """Return K_θ(X, Y) averaged over θ."""
+        """Return K_θ(X, Y) averaged over θ, as many rows at a time as memory allows."""
+        size = max(1, MOST_AT_ONCE // ((len(self.thetas) + X.shape[1]) * max(len(Y), 1)))
+        parts = [X[start : start + size] for start in range(0, max(len(X), 1), size)]
+        return np.concatenate([self._mean_gram_at_once(part, Y) for part in parts])
+
+    def _mean_gram_at_once(self, X: Array, Y: Array) -> Array:
         K = batch_gram(self.kernel, self.thetas[:, :-1], X, Y).mean(axis=0)
         return np.broadcast_to(K, (len(X), len(Y)))
 
@@ -91,8 +100,8 @@ def collapse(points: WeightedPoints, conditional: Conditional, measurement: Meas
     centred = conditional.mean - mean
     V = np.tensordot(omega, conditional.covariance, axes=1) + (omega * centred.T) @ centred
     noise = np.sqrt(omega @ np.exp(2 * points.thetas[:, -1]))
-    V = U @ V @ U.T
-    return Moments(np.asarray(U @ mean), np.asarray(V + V.T) / 2, float(noise))
+    # V_θ is a difference: with little noise its last digits may make it negative
+    return Moments(np.asarray(U @ mean), positive_part(U @ V @ U.T), float(noise))
 
 
 def relative_spread(

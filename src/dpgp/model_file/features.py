@@ -15,6 +15,7 @@ from dpgp.features.whitened import (
 )
 from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
 from dpgp.model_file.values import (
+    LARGEST,
     ModelFileError,
     as_choice,
     as_fields,
@@ -27,8 +28,6 @@ from dpgp.model_file.values import (
 )
 
 DEEPEST = 8
-LARGEST = 10_000
-"""Most features of one map, anchors of one map, and inputs."""
 
 _FIELDS = {
     "InducingFeatures": ("type", "kernel", "anchors"),

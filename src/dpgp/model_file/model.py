@@ -17,7 +17,7 @@ from dpgp.inference.conformal import Calibration
 from dpgp.inference.evidence import Moments
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
-from dpgp.model_file.features import LARGEST, anchor_count, features_from_json, features_to_json
+from dpgp.model_file.features import anchor_count, features_from_json, features_to_json
 from dpgp.model_file.guarantee import about, certificate_from_json, certificate_to_json
 from dpgp.model_file.kernels import kernel_from_json, kernel_to_json
 from dpgp.model_file.releases import (
@@ -26,8 +26,10 @@ from dpgp.model_file.releases import (
     stages_from_json,
     stages_to_json,
 )
-from dpgp.model_file.settings import settings_from_json, settings_to_json
+from dpgp.model_file.settings import settings_from_json
 from dpgp.model_file.values import (
+    LARGEST,
+    MOST_TARGETS,
     ModelFileError,
     as_covariance,
     as_fields,
@@ -38,6 +40,7 @@ from dpgp.model_file.values import (
     as_positive,
     as_text,
     as_vector,
+    as_whole,
     check_increasing,
     number_to_json,
     triangle_to_json,
@@ -48,10 +51,8 @@ Array = NDArray[np.float64]
 
 KIND = "dpgp model"
 FORMAT = 1
-MOST_TARGETS = 1000
+NEWEST_FORMAT = 10**6
 MOST_THETAS = 64
-MOST_NUMBERS = 2**29
-"""Numbers that a prediction may hold in memory at once for one matrix over the anchors."""
 
 _FIELDS = (
     "about",
@@ -96,7 +97,7 @@ def encode(estimator: Any) -> dict[str, Any]:
         "dpgp_version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "guarantee": certificate_to_json(certificate),
-        "settings": settings_to_json(estimator.get_params(deep=False)),
+        "settings": estimator.settings_,
         "inputs": _inputs_to_json(estimator.inputs_),
         "targets": {
             **_box_to_json(estimator.target_box_),
@@ -118,8 +119,10 @@ def decode(document: Any) -> PrivateGPRegressor:
     inputs = _inputs(fields["inputs"])
     columns = len(inputs.box.low)
     estimator = PrivateGPRegressor(**settings_from_json(fields["settings"], columns))
+    estimator.settings_ = fields["settings"]
     targets = as_fields(fields["targets"], "targets", ("low", "high", "names", "as_columns"))
     features = features_from_json(fields["features"], "features", columns)
+    _check_size(features)
     models = [
         _model(item, f"models[{k}]", features, columns)
         for k, item in enumerate(as_items(fields["models"], "models", MOST_TARGETS))
@@ -149,15 +152,13 @@ def _check_settings(estimator: PrivateGPRegressor) -> None:
     asked = (estimator.epsilon, estimator.delta, estimator.neighbours, estimator.max_rows_per_unit)
     relation = certificate.neighbours.value
     if asked != (certificate.epsilon, certificate.delta, relation, certificate.rows_per_unit):
-        raise ModelFileError("`settings` contradict `guarantee`; change no argument after `fit`.")
+        raise ModelFileError("`settings` contradict `guarantee`.")
 
 
 def _check_format(document: Any) -> None:
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise ModelFileError("this is not a model of dpgp: `save` of an estimator writes one.")
-    version = document.get("format")
-    if type(version) is not int or version < 1:
-        raise ModelFileError("`format` must be a whole number from 1 on.")
+    version = as_whole(document.get("format"), "format", 1, NEWEST_FORMAT)
     if version > FORMAT:
         raise ModelFileError(
             f"the file was written by a newer dpgp (format {version}); this one reads up to "
@@ -178,7 +179,7 @@ def _box(fields: dict[str, Any], where: str, columns: int | None = None) -> Box:
     names = fields["names"]
     if names is not None:
         names = tuple(as_text(name, f"{where}.names") for name in as_items(names, where))
-        if len(names) != len(low):
+        if len(set(names)) != len(low):
             raise ModelFileError(f"`{where}.names` must hold one name for each bound.")
     return Box(low, high, names)
 
@@ -231,7 +232,6 @@ def _model(
     thetas = as_matrix(fields["thetas"], f"{where}.thetas", kernel.n_dims + 1)
     if len(thetas) > MOST_THETAS:
         raise ModelFileError(f"`{where}.thetas` must have at most {MOST_THETAS} rows.")
-    _check_size(features, len(thetas), columns)
     spreads = as_vector(fields["spreads"], f"{where}.spreads", len(thetas))
     if not np.all(spreads > 0.0):
         raise ModelFileError(f"`{where}.spreads` must be positive.")
@@ -245,10 +245,9 @@ def _model(
     return posterior, _calibration(fields["calibration"], f"{where}.calibration")
 
 
-def _check_size(features: WhitenedMap, thetas: int, columns: int) -> None:
+def _check_size(features: WhitenedMap) -> None:
     """Refuse features whose matrices do not fit into memory, before any is computed."""
-    anchors = anchor_count(features)
-    if features.dimension > LARGEST or (thetas + columns) * anchors**2 > MOST_NUMBERS:
+    if max(features.dimension, anchor_count(features)) > LARGEST:
         raise ModelFileError("`features` are too many for a model file.")
 
 

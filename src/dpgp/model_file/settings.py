@@ -67,6 +67,8 @@ def _to_json(name: str, value: Any) -> Any:
         return {as_text(key, name): _to_json(name, part) for key, part in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
         return [_to_json(name, part) for part in value]
+    if hasattr(value, "__array__"):
+        return _to_json(name, np.asarray(value))
     raise ModelFileError(f"`{name}` is a {type(value).__name__} and cannot be saved.")
 
 
