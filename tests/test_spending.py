@@ -6,9 +6,11 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from typer.testing import CliRunner
 
 import dpgp
 from dpgp import PrivateGPRegressor
+from dpgp.cli import app
 from dpgp.inference.stages import TargetFit
 from dpgp.paper import dp_gp_inference
 from dpgp.privacy.ledger import Ledger
@@ -103,13 +105,18 @@ def test_noise_that_cannot_be_drawn_is_not_booked(monkeypatch):
 
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 50.0, 750.0])
 def test_nothing_fails_after_spending_however_large_or_small_epsilon(epsilon, tmp_path):
-    gp = regressor(epsilon=epsilon, features=None).fit(X, y)
+    gp = regressor(epsilon=epsilon, features=None, random_state=0).fit(X, y)
+    eigenvalues = np.linalg.eigvalsh(gp.posterior_.moments.V)
+    assert eigenvalues[0] >= -1e-12 * eigenvalues[-1]
     gp.save(tmp_path / "model.json")
     gp.report(tmp_path / "model.html")
     again = dpgp.load(tmp_path / "model.json")
     assert guarantee_in_words(again.certificate_) == guarantee_in_words(gp.certificate_)
     assert str(again.certificate_) in str(gp.certificate_)
     assert again._repr_html_inner()
+    shown = CliRunner().invoke(app, ["show", str(tmp_path / "model.json")])
+    assert shown.exit_code == 0
+    assert "NOT PRIVATE" in shown.output
 
 
 def test_inference_as_published_tells_it_too(monkeypatch):

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.plain_text import is_plain
+
 Array = NDArray[np.float64]
 
 LONGEST_TEXT = 10_000
-_BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+MOST_TARGETS = 1000
+LARGEST = 4096
+"""Most inputs, features, and anchors: a matrix over them takes 128 MB."""
+MOST_NUMBERS = 2**23
+MOST_ROWS = 2**18
+"""Most values and most lists or objects in a file: parsed, they take half a gigabyte."""
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
@@ -62,7 +68,7 @@ def as_text(value: Any, where: str) -> str:
     """Return a text of bounded length."""
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
         raise ModelFileError(f"`{where}` must be a text of at most {LONGEST_TEXT} characters.")
-    if any(unicodedata.category(c) in ("Cc", "Zl", "Zp") or c in _BIDI for c in value):
+    if not is_plain(value):
         raise ModelFileError(f"`{where}` must hold no control characters.")
     return value
 
@@ -160,8 +166,7 @@ def as_covariance(value: Any, where: str, size: int) -> Array:
     """Return such a matrix without negative eigenvalues that rounding does not explain."""
     V = as_symmetric(value, where, size)
     eigenvalues = np.linalg.eigvalsh(V)
-    # with hardly any noise the inverse of a precision loses half of its digits, and more
-    if not eigenvalues[0] >= -1e-3 * max(float(eigenvalues[-1]), 0.0):
+    if not eigenvalues[0] >= -1e-6 * max(float(eigenvalues[-1]), 0.0):
         raise ModelFileError(f"`{where}` must be a covariance: positive semi-definite.")
     return V
 

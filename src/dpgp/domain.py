@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.plain_text import check_names
+
 Array = NDArray[np.float64]
 
 _WHY_PUBLIC = "bounds are public knowledge and cannot be read from the data, which would leak it"
@@ -32,6 +34,7 @@ class Box:
         argument: str = "bounds",
     ) -> Box:
         """Read ``(low, high)`` for all columns, a list of pairs, or a mapping by column name."""
+        check_names(names)
         pairs = _pairs(bounds, n_columns, names, argument)
         checked = [_checked_pair(pair, argument) for pair in pairs]
         low, high = np.array(checked, dtype=np.float64).T

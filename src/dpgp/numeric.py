@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from dpgp.plain_text import check_names
+
 Array = NDArray[np.float64]
 
 _TIMES = ("date", "time", "duration", "period")
@@ -90,6 +92,13 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     """Return the column names of a data frame, None for anything else."""
     names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow has both
     return None if names is None else tuple(str(name) for name in names)
+
+
+def check_column_names(names: Collection[str] | None, known: Collection[str] = ()) -> None:
+    """Raise where names could not be published, or should not be; ``known`` ones have been."""
+    check_distinct_names(names)
+    check_names(names)
+    check_no_row_as_names(names, known)
 
 
 def check_distinct_names(names: Collection[str] | None) -> None:

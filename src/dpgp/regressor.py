@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpgp.blas import thread_count
 from dpgp.domain import Box
 from dpgp.numeric import (
-    check_distinct_names,
-    check_no_row_as_names,
+    check_column_names,
     column_names,
     numeric_matrix,
     numeric_targets,
@@ -276,8 +275,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """Learn how many columns there are and their names, or compare; scikit-learn's words."""
         names = column_names(X)
         known = () if reset else tuple(getattr(self, "feature_names_in_", ()))
-        check_distinct_names(names)
-        check_no_row_as_names(names, known)
+        check_column_names(names, known)
         validate_data(self, array if names is None else X, reset=reset, skip_check_array=True)
 
     def _repr_html_inner(self) -> str:

@@ -8,6 +8,7 @@ import math
 import os
 import re
 import stat
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -292,7 +293,7 @@ def test_what_is_no_model_is_refused(text, message, tmp_path):
 
 def test_large_files_folders_and_devices_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("dpgp.model.file.document.LARGEST_FILE", 1000)
-    assert "larger than 256 MB" in refused(" " * 1001, tmp_path)
+    assert "larger than 192 MB" in refused(" " * 1001, tmp_path)
     with pytest.raises(ModelFileError, match="not from a folder or a device"):
         dpgp.load(tmp_path)
     with pytest.raises(ModelFileError, match="not from a folder or a device"):
@@ -357,6 +358,13 @@ HARM = [
     (("guarantee", "mu"), None, "must have `mu` and Gaussian releases"),
     (("guarantee", "releases"), [], "must have `mu` and Gaussian releases"),
     (("guarantee", "releases", 0, "label"), "\x1b[2J", "no control characters"),
+    (("guarantee", "releases", 0, "sensitivity"), 1e-3, "smaller than what one unit can change"),
+    (("guarantee", "releases", 0, "smallest_scale"), 1e300, "contradicts its `noise_std`"),
+    (("guarantee", "releases", 0, "smallest_scale"), 0.5, "contradict each other"),
+    (("guarantee", "releases", 0, "coordinates"), 0, "between 1 and"),
+    (("guarantee", "rows_per_unit"), 2, "smaller than what one unit can change"),
+    (("format",), 10**4000, "whole number between 1 and 1000000"),
+    (("inputs", "names"), ["\ud800"], "no control characters"),
     (("inputs", "names"), ["a\u202eb"], "no control characters"),
     (("models", 0, "thetas"), [[0.0] * 4] * 10_000, "at most 64 rows"),
     (("guarantee", "seeded"), "no", "true or false"),
@@ -384,12 +392,99 @@ def changed(document: dict, path: tuple, value: object) -> dict:
     return result
 
 
+def test_less_noise_for_a_smaller_sensitivity_does_not_deceive_the_books(document, tmp_path):
+    forged = copy.deepcopy(document)
+    for release in forged["guarantee"]["releases"]:
+        for name in ("sensitivity", "noise_std", "smallest_scale"):
+            release[name] /= 100.0  # the same μ: only the unit's own bound can tell
+    assert "what one unit can change" in refused(json.dumps(forged), tmp_path)
+
+
+def test_two_inputs_of_one_name_are_refused(tmp_path):
+    document = encode(fitted(2, inducing_points=2).model_)
+    document["inputs"]["names"] = ["a", "a"]
+    assert "one name for each bound" in refused(json.dumps(document), tmp_path)
+
+
+CHANGES_AFTER_FIT = [
+    {"epsilon": 0.1},
+    {"neighbours": "add-remove", "max_rows_per_unit": 5},
+    {"kernel": object(), "bounds": {"a\n": object()}, "features": {1, 2}},
+]
+
+
+@pytest.mark.parametrize("changes", CHANGES_AFTER_FIT, ids=lambda changes: str(list(changes)))
+def test_the_settings_in_a_file_are_those_of_the_fit(changes, tmp_path):
+    gp = fitted(1, inducing_points=4)
+    before = encode(gp.model_)["settings"]
+    gp.set_params(**changes).save(tmp_path / "model.json")
+    again = dpgp.load(tmp_path / "model.json")
+    assert encode(again)["settings"] == before
+    assert again.options.epsilon == again.certificate.epsilon == 3.0
+
+
+MEGABYTE = 2**20
+SIZE = 40 * MEGABYTE
+HOSTILE = {  # begins, is repeated, ends
+    "deep": (b"", b"[", b""),
+    "lists": (b"[", b"[],", b"[]]"),
+    "objects": (b"[", b"{},", b"{}]"),
+    "numbers": (b"[", b"1.5,", b"1]"),
+    "texts": (b"[", b'"ab",', b"1]"),
+    "wide characters": (b'["', "\N{DROMEDARY CAMEL}".encode(), b'"]'),
+    "one wide character": ('["\N{DROMEDARY CAMEL}'.encode(), b"a", b'"]'),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_file_takes_no_more_than_six_times_its_size(kind, tmp_path):
+    begin, part, end = HOSTILE[kind]
+    path = tmp_path / "model.json"
+    path.write_bytes(begin + part * (SIZE // len(part)) + end)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError):
+            dpgp.load(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        path.unlink()
+    assert peak < 6.1 * SIZE  # about 1 GB for the largest file
+
+
+@pytest.mark.parametrize("family", ["InducingFeatures", "LinearFeatures"])
+def test_features_that_would_fill_the_memory_are_refused_before_they_do(family, document, tmp_path):
+    kernel = document["features"]["factors"][0]["kernel"]
+    anchors = [[k / 10_000] for k in range(10_000)]
+    large = {"type": "InducingFeatures", "kernel": kernel, "anchors": anchors}
+    if family == "LinearFeatures":
+        linear = {"type": "LinearFeatures", "columns": 1, "constant_share": 0.5}
+        large = {"type": "ConcatenatedFeatures", "shares": [1.0] * 4000, "maps": [linear] * 4000}
+    tracemalloc.start()
+    try:
+        message = refused(json.dumps(changed(document, ("features",), large)), tmp_path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "too many for a model file" in message
+    assert peak < 100 * MEGABYTE
+
+
+def test_covariances_are_computed_in_bounded_memory(small, monkeypatch):
+    X = np.linspace(0, 10, 50)[:, None]
+    whole = small.predict(X, return_cov=True)
+    monkeypatch.setattr("dpgp.inference.posterior.MOST_AT_ONCE", 3 * 33 * 50)
+    parts = small.predict(X, return_cov=True)
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
 def test_a_grid_of_astronomic_size_is_refused_at_once(tmp_path):
     gp = fitted(3, inducing_points=2)
     document = encode(gp.model_)
     for factor in document["features"]["factors"]:
         factor["anchors"] = [[i / 5000] for i in range(5000)]
-    assert "at most 10000 grid points" in refused(json.dumps(document), tmp_path)
+    assert "at most 4096 grid points" in refused(json.dumps(document), tmp_path)
 
 
 def paths(value: object, prefix: tuple = ()) -> list[tuple]:
@@ -465,6 +560,39 @@ def test_any_missing_or_added_field_is_refused(document, tmp_path_factory, data)
     if data.draw(st.booleans()):
         part |= {path[-1]: value, "extra": 1}
     assert not working_or_refused(json.dumps(damaged).encode(), tmp_path_factory.getbasetemp())
+
+
+def lengthened(items: list, how: str) -> list:
+    return {"doubled": items + items, "one more": [*items, items[-1]], "none": [],
+            "one less": items[:-1], "many": items[:1] * 5000, "wrapped": [items]}[how]  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_any_list_of_another_length_is_refused_or_works(document, tmp_path_factory, data):
+    lists = [path for path in paths(document) if is_filled_list(document, path)]
+    damaged = document
+    for path in data.draw(st.lists(st.sampled_from(lists), min_size=1, max_size=3, unique=True)):
+        how = data.draw(
+            st.sampled_from(["doubled", "one more", "none", "one less", "many", "wrapped"])
+        )
+        try:
+            items = at(damaged, path)
+            damaged = changed(damaged, path, lengthened(items, how))
+        except (TypeError, LookupError):  # inside of what another change replaced
+            continue
+    working_or_refused(json.dumps(damaged).encode(), tmp_path_factory.getbasetemp())
+
+
+def at(document: dict, path: tuple) -> list:
+    part = document
+    for step in path:
+        part = part[step]
+    return part
+
+
+def is_filled_list(document: dict, path: tuple) -> bool:
+    return isinstance(at(document, path), list) and len(at(document, path)) > 0
 
 
 @settings(max_examples=200)

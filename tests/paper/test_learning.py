@@ -488,3 +488,10 @@ def test_bad_input_is_refused_before_any_noise_and_without_private_values(case, 
 def test_interleaved_halves_are_disjoint():
     rows, targets = data()
     assert fit(rows[::2], targets[::2], rows[1::2], targets[1::2]).candidate
+
+
+@pytest.mark.parametrize("n_jobs", [0, 2.0, "2", True], ids=str)
+def test_other_jobs_are_refused_before_anything_is_computed(n_jobs, monkeypatch):
+    monkeypatch.setattr("dpgp.paper.learning.selection_budget", None)
+    with pytest.raises((TypeError, ValueError), match="`n_jobs` must"):
+        fit(n_jobs=n_jobs)

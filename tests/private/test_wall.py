@@ -15,6 +15,7 @@ from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.kernel_values import kernel_features
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import as_grid, low_discrepancy_points, regular_grid
+from dpgp.privacy.exact_sums import UnevenArithmeticError
 from dpgp.privacy.fixed_point import UNIT, shrinkage
 from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.mechanism import gram_noise
@@ -85,6 +86,32 @@ def test_a_rows_integers_do_not_depend_on_its_place_in_a_block(features):
         inputs[position], targets[:, position] = row.inputs[0], row.targets[:, 0]
         block = integer_columns(Rows(inputs, targets, others.usable), features)
         assert np.array_equal(block[:, position], alone[:, 0])
+
+
+class PlaceDependent(BoxFeatures):
+    """Features whose values grow with a row's place in its block, by less than anybody sees."""
+
+    def evaluate(self, X, out=None):
+        phi = super().evaluate(X, out)
+        phi *= 1.0 - 1e-5 * np.arange(phi.shape[1]) / phi.shape[1]
+        return phi
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_features_that_depend_on_a_rows_place_release_nothing(n_jobs):
+    # else replacing one row by none moves all rows behind it, and each of them changes the sum
+    ledger = Ledger(1.0, 1e-6, Neighbours.REPLACE)
+    with pytest.raises(UnevenArithmeticError, match="this pass released nothing"):
+        release_gram(
+            make_rows(50),
+            PlaceDependent(BOX, LinearFeatures(2)),
+            gram_noise(ledger.share(1.0), 1.0, 1, ledger.neighbours),
+            label="sum",
+            ledger=ledger,
+            source=SimulatedNoise(0),
+            n_jobs=n_jobs,
+        )
+    assert ledger.releases == []
 
 
 def test_sums_over_shards_equal_the_sum_over_all(features):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dpgp.cli.failures import UsageError
+from dpgp.plain_text import NAME_RULE, is_name
 
 WHY_PUBLIC = "bounds are public knowledge and never read from the data"
 
@@ -38,6 +39,8 @@ def checked_column(name: str, low: float, high: float) -> Column:
 
     if not clean_name(name):
         raise UsageError("a column has no name; write one before its bounds.")
+    if not is_name(clean_name(name)):
+        raise UsageError(f"a column's name {NAME_RULE}.")
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise UsageError(
             f"the bounds of '{name}' must be finite, the lower one first, got {low:g} and {high:g}."

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
 from dpgp.cli.failures import STOPPED, UsageError
-from dpgp.cli.output import Screen
+from dpgp.cli.output import Screen, shown
 from dpgp.cli.request import Request
 from dpgp.cli.study import Study
 
@@ -52,7 +51,7 @@ def print_request(
         ["rows", _rows_in_words(request, rows)],
     ]
     if title is not None:
-        console.print(escape(title), style="bold", highlight=False)
+        console.print(shown(title), style="bold", highlight=False)
     console.print("[bold]A fit spends privacy budget; those of fits to the same people add up[/]")
     print_pairs(console, lines)
     if rows is not None and request.delta * rows >= 1.0:
@@ -81,7 +80,7 @@ def print_forecast(console: Console, request: Request, rows: int | None) -> None
     try:
         planned = _forecast(request, rows)
     except ValueError as error:
-        console.print(f"[yellow]No forecast:[/] {escape(str(error))}", soft_wrap=True)
+        console.print(f"[yellow]No forecast:[/] {shown(str(error))}", soft_wrap=True)
     else:
         print_plan(console, planned)
 
@@ -121,5 +120,5 @@ def print_pairs(console: Console, pairs: list[list[str]]) -> None:
     """Print words and what they stand for, side by side."""
     grid = Table.grid(padding=(0, 3))
     for word, meaning in pairs:
-        grid.add_row(f"[dim]{escape(word)}[/]", escape(meaning))
+        grid.add_row(f"[dim]{shown(word)}[/]", shown(meaning))
     console.print(Padding(grid, (0, 0, 0, 2)))

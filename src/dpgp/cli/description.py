@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.panel import Panel
 
 from dpgp.cli.consent import print_pairs
-from dpgp.cli.output import TextTable, print_table
+from dpgp.cli.output import TextTable, print_table, shown
 
 if TYPE_CHECKING:
     from dpgp.domain import Box
@@ -68,7 +67,7 @@ def print_guarantee(console: Console, certificate: Certificate) -> None:
     words, private = guarantee_in_words(certificate), certificate.is_private
     console.print(
         Panel(
-            words,
+            shown(words),
             title=certificate.title if private else "NOT PRIVATE",
             title_align="left",
             border_style="green" if private else "bold red",
@@ -82,7 +81,7 @@ def print_health(console: Console, model: FittedModel) -> None:
 
     found = model.health
     if found:
-        text = "\n".join(f"• {escape(sentence)}" for sentence in found)
+        text = "\n".join(f"• {shown(sentence)}" for sentence in found)
         console.print(Panel(text, title=LOOKS_WRONG, title_align="left", border_style="yellow"))
 
 
@@ -104,7 +103,7 @@ def print_model(console: Console, model: FittedModel) -> None:
         TextTable(
             "What was released",
             certificate.HEADINGS,
-            [[escape(cell) for cell in row] for row in certificate.rows()],
+            [[shown(cell) for cell in row] for row in certificate.rows()],
             f"{together}Neighbours: {certificate.neighbours.value} {certificate.unit}.",
         ),
     )
@@ -112,7 +111,7 @@ def print_model(console: Console, model: FittedModel) -> None:
 
 def _column_rows(about: dict[str, Any]) -> list[list[str]]:
     return [
-        [f"{kind} {escape(column['name'])}", f"{column['low']:g}", f"{column['high']:g}"]
+        [f"{kind} {shown(column['name'])}", f"{column['low']:g}", f"{column['high']:g}"]
         for kind, key in (("[dim]input[/]", "inputs"), ("[dim]target[/]", "targets"))
         for column in about[key]
     ]

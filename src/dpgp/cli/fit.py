@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markup import escape
 
 from dpgp.cli.arguments import (
     Delta,
@@ -24,7 +23,7 @@ from dpgp.cli.arguments import (
 from dpgp.cli.columns import read_columns
 from dpgp.cli.consent import ask, check_may_spend, print_dry_run, print_forecast, print_request
 from dpgp.cli.failures import UsageError, check_output, failures_in_words
-from dpgp.cli.output import Screen, print_files
+from dpgp.cli.output import Screen, print_files, shown
 from dpgp.cli.progress import working
 from dpgp.cli.request import Request, request_of, unsaid
 from dpgp.cli.show import print_json
@@ -182,5 +181,5 @@ def _report(model: FittedModel, output: Path, json: bool) -> None:
     print_files(console, [output])
     model_file, page = shlex.quote(str(output)), shlex.quote(str(output.with_suffix(".html")))
     for word, command in (("look at it", "show {0}"), ("share it", "report {0} -o {1}")):
-        text = escape(f"dpgp {command.format(model_file, page)}")
+        text = shown(f"dpgp {command.format(model_file, page)}")
         console.print(f"[dim]{word} with[/] {text}", soft_wrap=True, highlight=False)

@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from dpgp.plain_text import made_plain
+
 USAGE_ERROR = 2
 DATA_ERROR = 4
 
@@ -39,8 +41,17 @@ def plain_errors() -> Iterator[None]:
 
 def stop(message: str, code: int) -> typer.Exit:
     """Print an error and return what ends the command with an exit code."""
-    Screen(stderr=True).print(f"[bold red]Error:[/] {escape(message)}", soft_wrap=True)
+    lines = "\n".join(shown(line) for line in message.splitlines())
+    Screen(stderr=True).print(f"[bold red]Error:[/] {lines}", soft_wrap=True)
     return typer.Exit(code)
+
+
+def shown(text: str) -> str:
+    """Return what others wrote as it may be printed: no control characters, and no markup.
+
+    Names, labels, paths and messages that repeat them all go through here.
+    """
+    return escape(made_plain(text))
 
 
 class Screen(Console):
@@ -89,10 +100,10 @@ def print_table(console: Console, table: TextTable) -> None:
         rich_table.add_row(*row)
     console.print(rich_table)
     if table.caption:
-        console.print(escape(table.caption), style="italic dim", highlight=False)
+        console.print(shown(table.caption), style="italic dim", highlight=False)
 
 
 def print_files(console: Console, files: Sequence[Path]) -> None:
     """Say where the files are."""
     for path in files:
-        console.print(f"[dim]wrote[/] {escape(str(path))}", soft_wrap=True, highlight=False)
+        console.print(f"[dim]wrote[/] {shown(str(path))}", soft_wrap=True, highlight=False)

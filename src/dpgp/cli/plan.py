@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from dpgp.cli.arguments import (
@@ -24,7 +23,7 @@ from dpgp.cli.arguments import (
 )
 from dpgp.cli.columns import read_columns
 from dpgp.cli.failures import UsageError, failures_in_words
-from dpgp.cli.output import Screen, TextTable, print_table
+from dpgp.cli.output import Screen, TextTable, print_table, shown
 from dpgp.cli.progress import working
 from dpgp.cli.request import Request, request_of, unsaid
 from dpgp.cli.show import print_json
@@ -164,7 +163,7 @@ def _print_why(console: Console, planned: Plan) -> None:
     console.print("Why", style="bold")
     grid = Table.grid(padding=(0, 1))
     for reason in planned.why:
-        grid.add_row("  [dim]–[/]", escape(reason))
+        grid.add_row("  [dim]–[/]", shown(reason))
     console.print(grid)
 
 

@@ -56,4 +56,12 @@ def print_json(value: object) -> None:
     from json import dumps
 
     text = dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    text = "\n".join(_escaped(line) for line in text.split("\n"))
     Screen().print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+def _escaped(line: str) -> str:
+    """Return a line of JSON whose characters that are not plain are escaped."""
+    from dpgp.plain_text import is_plain
+
+    return "".join(c if is_plain(c) else f"\\u{ord(c):04x}" for c in line)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.arithmetic import Library
-from dpgp.checked_values import ModelFileError, as_items, as_positive, number_to_json
+from dpgp.checked_values import LARGEST, ModelFileError, as_items, as_positive, number_to_json
 from dpgp.features.base import Tree, WrittenMap, least_squares, side_by_side
 from dpgp.features.column import ColumnFeatures
-from dpgp.features.files import LARGEST, features_from_json, features_to_json
+from dpgp.features.files import features_from_json, features_to_json
 from dpgp.features.formula import evaluate, feature_tree
 from dpgp.features.inducing import InducingFeatures
 

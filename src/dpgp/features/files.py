@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from dpgp.features.inducing import InducingFeatures
 
 DEEPEST = 8
-LARGEST = 10_000
-"""Most features of one map, anchors of one map, and inputs."""
 
 
 def features_to_json(features: Any) -> Tree:

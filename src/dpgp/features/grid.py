@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.arithmetic import Library
-from dpgp.checked_values import ModelFileError, as_items
+from dpgp.checked_values import LARGEST, ModelFileError, as_items
 from dpgp.features.base import Tree, columnwise_kronecker
-from dpgp.features.files import LARGEST, features_to_json, inducing_from_json
+from dpgp.features.files import features_to_json, inducing_from_json
 from dpgp.features.formula import evaluate, feature_tree
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.placement import Grid

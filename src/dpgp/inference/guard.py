@@ -91,7 +91,8 @@ def apply_guard(
     moved = (1 - Q) * P**2 + Q * (1 - P) ** 2
     V = (1 - Q) * gaussian.V + Q * other.V + moved * np.outer(step, step)
     noise = math.sqrt((1 - P) * gaussian.noise_variance + P * other.noise_variance)
-    return Guarded(Moments(gaussian.w + P * step, (V + V.T) / 2, noise), P)
+    # Cov(w, z) is that of an average θ: with hardly any noise it can exceed what V leaves
+    return Guarded(Moments(gaussian.w + P * step, positive_part(V), noise), P)
 
 
 def _bias_sds(features: int, size: float) -> Array:

@@ -15,9 +15,13 @@ from dpgp.features.missing import missing_covariance, missing_variance
 from dpgp.inference.evidence import Conditional, Measurement, Moments
 from dpgp.inference.inducing import EffectiveKernel, Inducing, inducing, inducing_points
 from dpgp.inference.marginal import WeightedPoints
+from dpgp.inference.pull_back import positive_part
 from dpgp.kernels.formula import mean_diagonal, mean_gram, specify
 
 Array = NDArray[np.float64]
+
+MOST_AT_ONCE = 2**24
+"""Numbers that covariances of many θ may take in memory at once, about."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ class Posterior:
     def missing_covariance(self, X: Array, Y: Array | None = None) -> Array:
         """Return the same between the rows of ``X`` and those of ``Y``, or among those of ``X``."""
         Y = X if Y is None else Y
-        K_xy = mean_gram(self._tree, X, Y, NUMPY)
+        K_xy = self._mean_gram(X, Y)
         K_xz, K_yz, a_x, a_y = *map(self._with_anchors, (X, Y)), *map(self._weights, (X, Y))
         return np.asarray(missing_covariance(K_xy, K_xz, K_yz, self._K_zz, a_x, a_y, NUMPY))
 
@@ -87,7 +91,13 @@ class Posterior:
 
     def _with_anchors(self, U: Array) -> Array:
         """Return k(x, Z) averaged over θ."""
-        return np.asarray(mean_gram(self._tree, U, self.features.anchors, NUMPY))
+        return self._mean_gram(U, self.features.anchors)
+
+    def _mean_gram(self, X: Array, Y: Array) -> Array:
+        """Return K_θ(X, Y) averaged over θ, as many rows at a time as memory allows."""
+        size = max(1, MOST_AT_ONCE // ((len(self.thetas) + X.shape[1]) * max(len(Y), 1)))
+        parts = [X[start : start + size] for start in range(0, max(len(X), 1), size)]
+        return np.concatenate([mean_gram(self._tree, part, Y, NUMPY) for part in parts])
 
     def _weights(self, U: Array) -> Array:
         """Return a(x) = Pᵀφ(x), one point a row."""
@@ -101,8 +111,8 @@ def collapse(points: WeightedPoints, conditional: Conditional, measurement: Meas
     centred = conditional.mean - mean
     V = np.tensordot(omega, conditional.covariance, axes=1) + (omega * centred.T) @ centred
     noise = np.sqrt(omega @ np.exp(2 * points.thetas[:, -1]))
-    V = U @ V @ U.T
-    return Moments(np.asarray(U @ mean), np.asarray(V + V.T) / 2, float(noise))
+    # V_θ is a difference: with little noise its last digits may make it negative
+    return Moments(np.asarray(U @ mean), positive_part(U @ V @ U.T), float(noise))
 
 
 def relative_spread(

@@ -47,7 +47,7 @@ def positive_part(B_hat: Array) -> Array:
     r"""Nearest positive semi-definite matrix, :math:`\sum_i\max(\lambda_i, 0)q_iq_i^\top`."""
     eigenvalues, Q = np.linalg.eigh((B_hat + B_hat.T) / 2)
     positive: Array = (Q * np.maximum(eigenvalues, 0.0)) @ Q.T
-    return positive
+    return (positive + positive.T) / 2
 
 
 def feasible_part(B_hat: Array, n: float) -> Array:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpgp.blas import thread_count
 from dpgp.domain import Box
 from dpgp.kernels.base import takes_vectors
-from dpgp.numeric import check_no_row_as_names, column_names, numeric_matrix
+from dpgp.numeric import check_column_names, column_names, numeric_matrix
 from dpgp.paper.coinpress import coinpress_mean
 from dpgp.paper.model import (
     PaperModel,
@@ -99,7 +99,7 @@ def dp_gp_inference(
     """
     relation, threads = Neighbours.parse(neighbours), thread_count(n_jobs)
     names = column_names(X)
-    check_no_row_as_names(names)
+    check_column_names(names)
     box = public_box(X, bounds, kernel)
     Z = as_inducing_points(inducing_points, kernel, box)
     model = PaperModel(

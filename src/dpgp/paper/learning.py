@@ -9,9 +9,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from dpgp.blas import thread_count
 from dpgp.domain import Box
 from dpgp.kernels.base import takes_vectors
-from dpgp.numeric import check_no_row_as_names, column_names, numeric_matrix
+from dpgp.numeric import check_column_names, column_names, numeric_matrix
 from dpgp.paper.inference import read_rows
 from dpgp.paper.model import PaperModel, as_inducing_points, resolve_norm_bound
 from dpgp.paper.posterior import SparsePosterior
@@ -93,6 +94,7 @@ def dp_gp_learn_hyperparameters(
     The number of runs is a secret and the time the call takes grows with it: do not let the public
     see how long it took.
     """
+    threads = thread_count(n_jobs)
     budget = selection_budget(epsilon, delta, accounting, gamma, shape, mean_draws)
     names = _common_names(X1, X2)
     _check_disjoint(X1, X2, "X1", "X2")
@@ -103,7 +105,7 @@ def dp_gp_learn_hyperparameters(
     training = _read("training", X1, y1, models[0], box, missing)
     validation = _read("validation", X2, y2, models[0], box, missing)
     source = noise_source(random_state)
-    return learn(prepare(models, training, validation, n_jobs), budget, source, names)
+    return learn(prepare(models, training, validation, threads), budget, source, names)
 
 
 def learn(
@@ -219,7 +221,7 @@ def _public_box(bounds: Any, X: Any, names: Sequence[str] | None) -> Box | None:
 
 def _common_names(first: Any, second: Any) -> tuple[str, ...] | None:
     names, others = column_names(first), column_names(second)
-    check_no_row_as_names(names)
+    check_column_names(names)
     if names is not None and others is not None and names != others:
         raise ValueError("`X1` and `X2` must have the same columns, in the same order.")
     return names

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Sequence
 
 from dpgp.blas import single_threaded_blas
+from dpgp.model.file.before_fit import check_savable
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
 from dpgp.privacy.certificate import Certificate, spending_noted
@@ -34,6 +35,7 @@ def fit_rows(
     ``kinds`` are the kinds of steps to take, all of them by default.
     """
     check_arithmetic()
+    check_savable(options)
     ledger = Ledger(options.epsilon, options.delta, options.neighbours)
     public_rows = len(rows) if options.row_count_is_public else None
     steps = planned_steps(Purse(options, ledger.mu, public_rows), kinds)

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import stat
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dpgp.checked_values import ModelFileError
+from dpgp.checked_values import MOST_NUMBERS, MOST_ROWS, ModelFileError
 
-LARGEST_FILE = 256 * 2**20
+LARGEST_FILE = 192 * 2**20
 LONGEST_LINE = 100
+_MOST = {
+    b",": MOST_NUMBERS,
+    b"[": MOST_ROWS,
+    b"{": MOST_ROWS,
+    b'"': 2**21,
+}
+"""How often each sign may stand in a file, counted before it is parsed: items take memory."""
+_MOST_FOREIGN = 2**25
+_FOREIGN = re.compile(rb"[\x80-\xff]+")
 
 
 def write_document(document: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write to a new file beside ``path``, then put it in place: never half a model."""
     text = layout(document) + "\n"
-    try:
-        content = text.encode()
-    except UnicodeEncodeError:
-        raise ModelFileError("the names of the columns hold characters that are none.") from None
+    content = text.encode()
     if len(content) > LARGEST_FILE:
-        raise ModelFileError("the model is larger than 256 MB; fit one with fewer features.")
+        raise ModelFileError("the model is larger than 192 MB; fit one with fewer features.")
     path = Path(path)
     beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
@@ -70,13 +77,24 @@ def read_document(path: str | os.PathLike[str]) -> Any:
 
 
 def _text(path: str | os.PathLike[str]) -> str:
-    if not stat.S_ISREG(os.stat(path).st_mode):
+    status = os.stat(path)
+    if not stat.S_ISREG(status.st_mode):
         raise ModelFileError("a model is read from a file, not from a folder or a device.")
     with open(path, "rb") as file:
-        content = file.read(LARGEST_FILE + 1)
+        # Python asks for as much memory as it is told to read
+        content = file.read(min(status.st_size, LARGEST_FILE) + 1)
     if len(content) > LARGEST_FILE:
-        raise ModelFileError("the file is larger than 256 MB, more than any model.")
-    return content.decode()
+        raise ModelFileError("the file is larger than 192 MB, more than any model.")
+    if any(content.count(sign) > most for sign, most in _MOST.items()):
+        raise ModelFileError("the file holds more values than any model.")
+    return _ascii(content).decode("ascii")
+
+
+def _ascii(content: bytes) -> bytes:
+    """Return JSON with other characters escaped: one of them can make text four times as large."""
+    if sum(len(run) for run in _FOREIGN.findall(content)) > _MOST_FOREIGN:
+        raise ModelFileError("the file holds more text than any model.")
+    return _FOREIGN.sub(lambda run: json.dumps(run.group().decode())[1:-1].encode(), content)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

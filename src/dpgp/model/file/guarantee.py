@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from typing import Any
 
 from dpgp.checked_values import (
@@ -17,13 +17,17 @@ from dpgp.checked_values import (
     number_to_json,
 )
 from dpgp.privacy.accounting import mu_of_guarantee
-from dpgp.privacy.calibration import compose
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.events import ApproximateRelease, Event, GaussianRelease
+from dpgp.privacy.fixed_point import UNIT
+from dpgp.privacy.ledger import BudgetExceededError, GaussianLedger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_up
+from dpgp.privacy.sensitivity import histogram_sensitivity
 
 MOST_RELEASES = 10_000
+LAST_DIGITS = 1e-9
+"""Relative difference that other processors may make when books are replayed."""
 _GAUSSIAN = ("type", "label", "coordinates", "sensitivity", "noise_std", "smallest_scale")
 _FIELDS = (
     "statement",
@@ -118,10 +122,8 @@ def _release(value: Any) -> Event:
         label=as_text(fields["label"], f"{where}.label"),
         sensitivity=as_number(fields["sensitivity"], f"{where}.sensitivity", low=0.0),
         noise_std=as_number(fields["noise_std"], f"{where}.noise_std", low=0.0),
-        coordinates=as_whole(fields["coordinates"], f"{where}.coordinates", 0, 10**12),
-        smallest_scale=as_number(
-            fields["smallest_scale"], f"{where}.smallest_scale", low=0.0, infinite=True
-        ),
+        coordinates=as_whole(fields["coordinates"], f"{where}.coordinates", 1, 10**12),
+        smallest_scale=as_number(fields["smallest_scale"], f"{where}.smallest_scale", low=0.0),
     )
 
 
@@ -130,8 +132,35 @@ def _check_books(certificate: Certificate) -> None:
     gaussian = [r for r in certificate.releases if isinstance(r, GaussianRelease)]
     if certificate.mu is None or not gaussian or len(gaussian) < len(certificate.releases):
         raise ModelFileError("`guarantee` must have `mu` and Gaussian releases, to be recomputed.")
-    spent = compose([release.mu for release in gaussian])
-    allowed = mu_of_guarantee(certificate.epsilon, certificate.delta)
-    adds_up = spent == certificate.mu or abs(spent - certificate.mu) <= 1e-9 * certificate.mu
-    if not adds_up or (math.isfinite(allowed) and spent > allowed * (1.0 + 1e-9)):
+    for release in gaussian:
+        _check_release(release, certificate.neighbours, certificate.rows_per_unit)
+    spent = _replayed(gaussian, certificate)
+    if spent != certificate.mu and abs(spent - certificate.mu) > LAST_DIGITS * certificate.mu:
         raise ModelFileError("`guarantee` does not follow from the releases that it lists.")
+
+
+def _replayed(releases: Sequence[GaussianRelease], certificate: Certificate) -> float:
+    """Book all releases again against the budget that is claimed; return the μ they spend."""
+    allowed = mu_of_guarantee(certificate.epsilon, certificate.delta)
+    books = GaussianLedger(allowed * (1.0 + LAST_DIGITS), certificate.neighbours)
+    try:
+        for release in releases:
+            books.reserve(release)
+    except BudgetExceededError:
+        raise ModelFileError(
+            "`guarantee` does not follow from the releases that it lists: they cost more."
+        ) from None
+    return books.spent_mu
+
+
+def _check_release(release: GaussianRelease, neighbours: Neighbours, rows_per_unit: int) -> None:
+    """Refuse a release that says less of a unit, or of its noise, than any release can."""
+    is_count = release.label == "number of rows"
+    least = rows_per_unit if is_count else histogram_sensitivity(1, neighbours, rows_per_unit)
+    if release.sensitivity < least:
+        raise ModelFileError(
+            "`guarantee.releases.sensitivity` is smaller than what one unit can change."
+        )
+    # noise of sd σ is drawn in units of 2^{-2b}, on no entry finer than σ
+    if release.smallest_scale > release.noise_std * UNIT**2 * (1.0 + LAST_DIGITS):
+        raise ModelFileError("`guarantee.releases.smallest_scale` contradicts its `noise_std`.")

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from dpgp import __version__
 from dpgp.checked_values import (
+    LARGEST,
+    MOST_TARGETS,
     ModelFileError,
     as_covariance,
     as_fields,
@@ -21,13 +23,14 @@ from dpgp.checked_values import (
     as_positive,
     as_text,
     as_vector,
+    as_whole,
     check_increasing,
     number_to_json,
     triangle_to_json,
 )
 from dpgp.domain import Box
 from dpgp.features.base import WrittenMap
-from dpgp.features.files import LARGEST, features_from_json, features_to_json
+from dpgp.features.files import features_from_json, features_to_json
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.evidence import Moments
@@ -48,10 +51,8 @@ Array = NDArray[np.float64]
 
 KIND = "dpgp model"
 FORMAT = 1
-MOST_TARGETS = 1000
+NEWEST_FORMAT = 10**6
 MOST_THETAS = 64
-MOST_NUMBERS = 2**29
-"""Numbers that a prediction may hold in memory at once for one matrix over the anchors."""
 
 _FIELDS = (
     "about",
@@ -116,6 +117,7 @@ def decode(document: Any) -> FittedModel:
     inputs = _inputs(fields["inputs"])
     columns = len(inputs.box.low)
     features = features_from_json(fields["features"], "features", columns)
+    _check_size(features)
     models = [
         _model(item, f"models[{k}]", features, columns)
         for k, item in enumerate(as_items(fields["models"], "models", MOST_TARGETS))
@@ -158,9 +160,7 @@ def _check_settings(model: FittedModel) -> None:
 def _check_format(document: Any) -> None:
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise ModelFileError("this is not a model of dpgp: `save` of an estimator writes one.")
-    version = document.get("format")
-    if type(version) is not int or version < 1:
-        raise ModelFileError("`format` must be a whole number from 1 on.")
+    version = as_whole(document.get("format"), "format", 1, NEWEST_FORMAT)
     if version > FORMAT:
         raise ModelFileError(
             f"the file was written by a newer dpgp (format {version}); this one reads up to "
@@ -181,7 +181,7 @@ def _box(fields: dict[str, Any], where: str, columns: int | None = None) -> Box:
     names = fields["names"]
     if names is not None:
         names = tuple(as_text(name, f"{where}.names") for name in as_items(names, where))
-        if len(names) != len(low):
+        if len(set(names)) != len(low):
             raise ModelFileError(f"`{where}.names` must hold one name for each bound.")
     return Box(low, high, names)
 
@@ -234,7 +234,6 @@ def _model(
     thetas = as_matrix(fields["thetas"], f"{where}.thetas", kernel.n_dims + 1)
     if len(thetas) > MOST_THETAS:
         raise ModelFileError(f"`{where}.thetas` must have at most {MOST_THETAS} rows.")
-    _check_size(features, len(thetas), columns)
     spreads = as_vector(fields["spreads"], f"{where}.spreads", len(thetas))
     if not np.all(spreads > 0.0):
         raise ModelFileError(f"`{where}.spreads` must be positive.")
@@ -248,10 +247,9 @@ def _model(
     return posterior, _calibration(fields["calibration"], f"{where}.calibration")
 
 
-def _check_size(features: WrittenMap, thetas: int, columns: int) -> None:
+def _check_size(features: WrittenMap) -> None:
     """Refuse features whose matrices do not fit into memory, before any is computed."""
-    anchors = features.most_anchors
-    if features.dimension > LARGEST or (thetas + columns) * anchors**2 > MOST_NUMBERS:
+    if max(features.dimension, features.most_anchors) > LARGEST:
         raise ModelFileError("`features` are too many for a model file.")
 
 

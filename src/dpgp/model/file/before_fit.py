@@ -1,0 +1,44 @@
+"""What the options of a fit must meet for its model to be saved, checked before it spends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpgp.checked_values import LARGEST, MOST_NUMBERS, MOST_ROWS, MOST_TARGETS, ModelFileError
+from dpgp.options import Options
+from dpgp.planning.design import asked_layout, layouts
+
+SHARE_OF_MATRICES = 0.75
+"""Share of a file's numbers and rows that covariances and Gram matrices may take."""
+
+
+def check_savable(options: Options) -> None:
+    """Raise where no file could hold the model that these options lead to."""
+    if options.columns > LARGEST or options.n_targets > MOST_TARGETS:
+        raise ModelFileError(
+            f"a model has at most {LARGEST} inputs and {MOST_TARGETS} targets; leave some out."
+        )
+    matrices = len(options.stages) + options.n_targets
+    for dimension, anchors in _possible_sizes(options):
+        _check_size(dimension, anchors, matrices)
+
+
+def _possible_sizes(options: Options) -> list[tuple[int, int]]:
+    """Return dimension and number of anchors of all maps that the fit may choose."""
+    points, columns = options.inducing_points, options.columns
+    if isinstance(points, np.ndarray):
+        return [(len(points), len(points))]
+    asked = asked_layout(columns, options.families, points)
+    maps = [layout.features(columns) for layout in (layouts(columns) if asked is None else [asked])]
+    return [(features.dimension, features.most_anchors) for features in maps]
+
+
+def _check_size(dimension: int, anchors: int, matrices: int) -> None:
+    rows = matrices * dimension
+    numbers = rows * (dimension + 1) / 2
+    too_many = numbers > SHARE_OF_MATRICES * MOST_NUMBERS or rows > SHARE_OF_MATRICES * MOST_ROWS
+    if too_many or max(dimension, anchors) > LARGEST:
+        raise ModelFileError(
+            "these inputs and targets make a model too large for a file; ask for fewer "
+            "`inducing_points` or `stages`, or for `features` = 'linear'."
+        )

@@ -1,0 +1,41 @@
+"""Text that prints as it reads, on any screen: what may stand in names and labels."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection
+
+LONGEST_NAME = 1000
+_NOT_PLAIN = ("Cc", "Cs", "Zl", "Zp")  # controls, halves of characters, ends of lines
+_DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+
+
+def is_plain(text: str) -> bool:
+    """Return whether no character moves the cursor, ends the line or turns the direction."""
+    return all(_is_plain(character) for character in text)
+
+
+def made_plain(text: str) -> str:
+    """Return text with a replacement character in place of every one that is not plain."""
+    return "".join(c if _is_plain(c) else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def is_name(text: str) -> bool:
+    """Return whether text can name a column: it is published with a model, and printed."""
+    return len(text) <= LONGEST_NAME and is_plain(text)
+
+
+NAME_RULE = (
+    f"must have at most {LONGEST_NAME} characters, and no line breaks, control characters or marks "
+    "of writing direction; rename it"
+)
+
+
+def check_names(names: Collection[str] | None) -> None:
+    """Raise, in fixed words, where a name of a column could not be published."""
+    if not all(is_name(name) for name in (() if names is None else names)):
+        raise ValueError(f"every column name {NAME_RULE}.")
+
+
+def _is_plain(character: str) -> bool:
+    return unicodedata.category(character) not in _NOT_PLAIN and character not in _DIRECTIONS
