@@ -40,7 +40,7 @@ def second_moment_slope(R: Any, tau: Any) -> Any:
 
 
 def distortion(R: float, tau: float) -> float:
-    r"""Variance that clipping adds to a corrected residual, :math:`m_2/g^2 - \tau^2`."""
+    r"""Variance that clipping adds to a corrected residual, :math:`\sigma_R^2 = m_2/g^2 - \tau^2`."""
     return max(float(second_moment(R, tau) / slope(R, tau) ** 2 - tau**2), 0.0)
 
 

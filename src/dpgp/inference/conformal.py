@@ -74,9 +74,9 @@ def calibrate(
 ) -> Calibration:
     r"""Posterior mean of the CDF of :math:`t` given noisy counts of `n` rows between `edges`.
 
-    For each candidate mass vector :math:`b` and bend :math:`\beta`, :math:`q = b \circ (1 + f)`,
-    :math:`f \sim N(0, \beta^2 K)`, so that
-    :math:`c \sim N(nb,\ n^2\beta^2D_bKD_b + n(D_b - bb^\top) + \sigma_h^2 I)` with
+    For each candidate mass vector :math:`b` and bend :math:`\sigma_f`, :math:`q = b \circ (1 + f)`,
+    :math:`f \sim N(0, \sigma_f^2 K)`, so that
+    :math:`c \sim N(nb,\ n^2\sigma_f^2D_bKD_b + n(D_b - bb^\top) + \sigma_h^2 I)` with
     :math:`D_b = \mathrm{diag}(b)`; weights and means are then exact. Where n is itself noisy, its
     `n_std` adds :math:`\sigma_n^2bb^\top`. docs/method.md.
     """

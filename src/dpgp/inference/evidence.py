@@ -8,7 +8,7 @@ Corrected for clipping by the slope :math:`g_k`, and moved back,
 
 where the sampling noise and the error E of :math:`\tilde B` are common to all stages. The stages
 are combined by least squares; the rest is one linear Gaussian model,
-:math:`a = \tilde Bw + N(0, (\sigma^2 + \delta)\tilde B + Q)`. docs/method.md.
+:math:`a = \tilde Bw + N(0, (\sigma^2 + \sigma_R^2)\tilde B + Q)`. docs/method.md.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Measurement:
-    """All stages as one, a = Bw + N(0, (σ² + δ)B + Q), diagonalised: UᵀQU = I, UᵀBU = Λ."""
+    """All stages as one, a = Bw + N(0, (σ² + σ_R²)B + Q), diagonalised: UᵀQU = I, UᵀBU = Λ."""
 
     a: Array
     B: Array
@@ -109,7 +109,7 @@ def _clipping(
 
 
 def _combination(noise: Array, gram: GramEstimate, V: Array, moved: Array) -> Array:
-    """Weights of the stages, S_kl = δ_kl σ_ak²/g_k² + tr Ω(E[(w − w_k)(w − w_l)ᵀ])/d."""
+    """Weights of the stages, S_kl = 1_kl σ_ak²/g_k² + tr Ω(E[(w − w_k)(w − w_l)ᵀ])/d."""
     if noise[-1] == 0.0:
         return np.asarray(np.eye(len(noise))[-1])
     Gamma = gram.error_trace_matrix() / len(V)
@@ -137,7 +137,7 @@ def condition(
     r"""Return the posterior of w' and log p(a, c | θ) for every θ = (kernel.theta, log σ).
 
     In the coordinates :math:`w' = U^{-1}w`: :math:`a' = \Lambda w' + N(0, D)`,
-    :math:`D = 1 + (\sigma^2 + \delta)\Lambda`, so with :math:`H = \Lambda D^{-1/2}`,
+    :math:`D = 1 + (\sigma^2 + \sigma_R^2)\Lambda`, so with :math:`H = \Lambda D^{-1/2}`,
     :math:`S = I + HC'H` is positive definite and :math:`V' = C' - C'HS^{-1}HC'`.
     """
     lam, sigma2 = measurement.Lambda, np.exp(2 * thetas[:, -1])

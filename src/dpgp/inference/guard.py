@@ -151,7 +151,7 @@ def _joint(
     """Return z = S − M(ŵ − w₀), Cov(w, z) and Cov(z) for b = 0."""
     B, core = measurement.B, moments.noise**2
     M = L.T @ B
-    # w − ŵ contains −V B N⁻¹ζ with N = (σ² + δ)B + Q, and Cov(ζ, ζ_s) = σ² ΦᵀΦ_s
+    # w − ŵ contains −V B N⁻¹ζ with N = (σ² + σ_R²)B + Q, and Cov(ζ, ζ_s) = σ² ΦᵀΦ_s
     D = 1 + (core + measurement.distortion) * measurement.Lambda
     shared = core * moments.V @ B @ (measurement.U / D) @ measurement.U.T @ M.T
     MK = M @ shared

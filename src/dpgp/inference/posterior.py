@@ -54,7 +54,7 @@ class Posterior:
         return EffectiveKernel(self, inducing_points(self.features))
 
     def half_width(self, U: Array, coverage: float) -> tuple[Array, Array]:
-        """Return centre and half-width of an interval for f over draws of θ, N(mean, ρ_t var f)."""
+        """Return centre and half-width of an interval for f over draws of θ, N(mean, s_t var f)."""
         mean, variance = self._latent(U)
         scales = np.sqrt(variance[:, None] * self.spreads / self.spreads.mean())
         return mean, mixture_half_width(scales, coverage)

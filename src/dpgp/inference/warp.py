@@ -108,9 +108,9 @@ def warp_share(n: float, D: int, mu: float, sensitivity: float | None = None) ->
     the middle of a private CDF is off by :math:`e = \sigma_h\sqrt K/2n`. Spend what makes :math:`e`
     0.03, at least a hundredth, at most five; where that leaves it above a tenth, nothing.
     """
-    delta = math.sqrt(2 * D) if sensitivity is None else sensitivity
-    # e at w = 1
-    error = delta * math.sqrt(warp_bins(n, D, mu, sensitivity)) / (2 * n * mu)
+    Delta = math.sqrt(2 * D) if sensitivity is None else sensitivity
+    # e = Δ√K/(2nμ√w), here at w = 1
+    error = Delta * math.sqrt(warp_bins(n, D, mu, sensitivity)) / (2 * n * mu)
     if error / math.sqrt(LARGEST_SHARE) > WORTHWHILE:
         return 0.0
     return min(max((error / 0.03) ** 2, SMALLEST_SHARE), LARGEST_SHARE)

@@ -5,7 +5,7 @@ and the function to be drawn from the prior, :math:`w \sim N(0, C_\theta)`. Then
 every stage is known in advance. Means of beliefs are a martingale, so that
 :math:`E[(w - w_k)(w - w_l)^\top] = V_{\max(k, l)}`, what was unknown before the later stage, and
 
-.. math:: V_{k+1} = C - CB(BCB + (\sigma^2 + \delta)B + Q)^{-1}BC, \quad
+.. math:: V_{k+1} = C - CB(BCB + (\sigma^2 + \sigma_R^2)B + Q)^{-1}BC, \quad
           Q = \sum_k\frac{\omega_k^2\sigma_{a,k}^2}{g_k^2} I
           + \Omega\Bigl(\sum_{kl}\omega_k\omega_lV_{\max(k,l)}\Bigr)
 
@@ -85,7 +85,7 @@ class Prospect:
 
     @cached_property
     def projection(self) -> Array:
-        """(M + ρI)⁻¹φ/m: w from the values of f at the m points."""
+        """(M + ridge·I)⁻¹φ/m: w from the values of f at the m points."""
         ridge = self.ridge * np.eye(len(self.M))
         return np.asarray(np.linalg.solve(self.M + ridge, self.phi / self.phi.shape[1]))
 
@@ -231,7 +231,7 @@ def forecast_errors(outlook: Outlook, steps: Iterable[Step]) -> Errors:
 
 
 def _weights(noises: Array, Gamma: Array, before: Sequence[Array]) -> Array:
-    """ω of the stages, S_kl = δ_kl σ_ak²/g_k² + tr(Γ V_max(k,l))/d."""
+    """ω of the stages, S_kl = 1_kl σ_ak²/g_k² + tr(Γ V_max(k,l))/d."""
     if noises[-1] == 0.0:
         return np.asarray(np.eye(len(noises))[-1])
     traces = np.array([np.sum(Gamma * V) for V in before])
@@ -246,7 +246,7 @@ def _moved(omega: Array, before: Sequence[Array]) -> Array:
 
 
 def _posterior(C: Array, B: Array, variance: float, Q: Array) -> Array:
-    """C − CB(BCB + (σ² + δ)B + Q)⁻¹BC."""
+    """C − CB(BCB + (σ² + σ_R²)B + Q)⁻¹BC."""
     BC = B @ C
     S = BC @ B + variance * B + Q
     jitter = 1e-11 * np.trace(S) / len(S)

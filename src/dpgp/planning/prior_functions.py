@@ -102,7 +102,7 @@ def _chance_within_bounds(functions: Functions, draws: int = 256, points: int = 
 
 
 def _cholesky_roots(functions: Functions, U: Array) -> Array:
-    """Lower L with LLᵀ = K_θ(U, U) + ρI: one root on every processor, as eigenvectors are not."""
+    """Lower L with LLᵀ = K_θ(U, U) + jitter·I: one root on every processor, as eigenvectors are not."""
     kernels, m = functions.thetas[:, :-1], len(U)
     gram = np.broadcast_to(batch_gram(functions.kernel, kernels, U, U), (len(kernels), m, m))
     size = np.diagonal(gram, axis1=1, axis2=2).mean(axis=1)[:, None, None]
