@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# Limits of a file that may come from a stranger: far beyond any model, far below any harm
 LONGEST_TEXT = 10_000
+MOST_FINDINGS = 1000
+
 _BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
-
-
-MOST_FINDINGS = 1000
 
 
 class ModelFileError(ValueError):

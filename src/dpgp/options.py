@@ -23,9 +23,9 @@ from dpgp.privacy.neighbours import Neighbours
 Array = NDArray[np.float64]
 
 FAMILIES = ("grid", "linear", "additive", "joint")
-STAGES = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)  # later stages see smaller residuals
+STAGES = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)  # later ones see smaller residuals; by hand
 MOST_STAGES = 100  # each is a pass over the rows
-MAX_FEATURES = 2000
+MAX_FEATURES = 2000  # matrices of d² numbers, and d³ operations for every θ
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+# Exit codes: docs/command-line.md
 USAGE_ERROR = 2
 DATA_ERROR = 4
 

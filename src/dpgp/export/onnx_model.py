@@ -11,11 +11,10 @@ from dpgp import __version__
 from dpgp.domain import Box
 from dpgp.export.arithmetic import Covariances
 from dpgp.export.onnx_graph import ONNX, Placeholder, write_model
+from dpgp.inference.conformal import COVERAGE
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
-
-COVERAGE = 0.95
 
 
 def build(specification: dict[str, Any], interval_factor: float) -> Any:

@@ -11,7 +11,7 @@ from dpgp.features.registry import maps
 if TYPE_CHECKING:
     from dpgp.features.inducing import InducingFeatures
 
-DEEPEST = 8
+DEEPEST = 8  # maps within maps of a file; a design has two
 LARGEST = 10_000
 """Most features of one map, anchors of one map, and inputs."""
 

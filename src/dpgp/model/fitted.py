@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dpgp.features.inputs import UnitInputs
-from dpgp.inference.conformal import Calibration
+from dpgp.inference.conformal import COVERAGE, Calibration
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
 from dpgp.model.density import InputDensity
@@ -80,7 +80,7 @@ class FittedModel:
         return (mean, second) if return_std or return_cov else mean
 
     def predict_interval(
-        self, X: Any, coverage: float = 0.95, latent: bool = False
+        self, X: Any, coverage: float = COVERAGE, latent: bool = False
     ) -> tuple[Array, Array]:
         """Return lower and upper ends of intervals that hold new observations that often.
 

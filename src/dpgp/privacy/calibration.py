@@ -21,11 +21,12 @@ from dpgp.privacy.arguments import (
     as_positive,
     as_probability,
 )
-from dpgp.privacy.rounding import float_up, sqrt_up
+from dpgp.privacy.rounding import FEW_ROUNDINGS, float_up, sqrt_up
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
-UNIT_ERROR = 2.0**-48
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(
+    64
+)  # exact to rounding errors for `_mills_integral`
 
 
 # --- the privacy profile of the Gaussian mechanism -----------------------------------------------
@@ -82,7 +83,7 @@ def _log_delta_upper(mu: float, epsilon: float) -> float:
         return log_delta
     ratio = epsilon / mu
     slope = 1.0 + max(ratio - 0.5 * mu, 0.0)
-    return log_delta + UNIT_ERROR * (1.0 - log_delta + slope * (ratio + 0.5 * mu))
+    return log_delta + FEW_ROUNDINGS * (1.0 - log_delta + slope * (ratio + 0.5 * mu))
 
 
 def delta_of_mu(mu: float, epsilon: float) -> float:

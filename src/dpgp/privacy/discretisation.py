@@ -12,11 +12,10 @@ from fractions import Fraction
 import numpy as np
 
 from dpgp.privacy.arguments import as_count, as_non_negative, as_positive, as_probability
-from dpgp.privacy.rounding import float_up
+from dpgp.privacy.rounding import FEW_ROUNDINGS, float_up
 
 LOG_TAIL = -800.0  # the proof gives less than -899: what is between covers K stages and rounding
-MIN_SCALE = 2.0**30
-ROUNDING = 2.0**-48
+MIN_SCALE = 2.0**30  # makes η about 2·10⁻¹⁴ for 10⁵ numbers: docs/proofs/discrete_gaussian.md, §6
 
 
 def discretisation_cost(coordinates: int, sigma_min: float) -> float:
@@ -31,7 +30,7 @@ def discretisation_cost(coordinates: int, sigma_min: float) -> float:
             f"`sigma_min` must be at least 2**30, got {sigma_min}; multiply the query by a power "
             "of two before adding noise."
         )
-    return (5 * N + 2000) / (24.0 * sigma_min**2) * (1.0 + ROUNDING)
+    return (5 * N + 2000) / (24.0 * sigma_min**2) * (1.0 + FEW_ROUNDINGS)
 
 
 def discrete_guarantee(epsilon: float, delta: float, eta: float) -> tuple[float, float]:
@@ -47,7 +46,7 @@ def discrete_guarantee(epsilon: float, delta: float, eta: float) -> tuple[float,
     # δ'/δ = e^η·(1 + e^ε·β/δ)
     log_growth = eta + float(np.logaddexp(0.0, epsilon + LOG_TAIL - math.log(delta)))
     grown = delta * math.exp(min(log_growth, 1.0 - math.log(delta)))
-    return float_up(Fraction(epsilon) + Fraction(eta)), min(1.0, grown * (1.0 + ROUNDING))
+    return float_up(Fraction(epsilon) + Fraction(eta)), min(1.0, grown * (1.0 + FEW_ROUNDINGS))
 
 
 def continuous_target(epsilon: float, delta: float, eta: float) -> tuple[float, float]:
@@ -72,4 +71,4 @@ def continuous_target(epsilon: float, delta: float, eta: float) -> tuple[float, 
             f"`delta` = {delta} is out of reach at `epsilon` = {epsilon}: it must be greater than "
             "exp(epsilon - 800); ask for a larger `delta` or a smaller `epsilon`."
         )
-    return epsilon_c, delta * kept * (1.0 - ROUNDING)
+    return epsilon_c, delta * kept * (1.0 - FEW_ROUNDINGS)

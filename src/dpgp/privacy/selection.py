@@ -87,7 +87,7 @@ def happens(probability: float, source: NoiseSource) -> bool:
     return False
 
 
-_DIGIT = 2.0**53
+_DIGIT = 2.0**53  # what a uniform double resolves
 
 
 @dataclass(frozen=True)
@@ -273,10 +273,10 @@ def _check_renyi(epsilon: float, delta: float, mean: float, shape: float) -> Non
         raise ValueError(f"`mean_draws` = {mean} is too large for `shape` = {shape}.")
 
 
-_SMALLEST_GAMMA = 1e-4
-_ORDERS = 1.0 + np.logspace(-2.0, 4.0, 150)
-_LARGEST_LOG_MULTIPLIER = 12.0
-_WIDEST_BRACKET = 8.0
+_SMALLEST_GAMMA = 1e-4  # the law of K was analysed down to it: docs/proofs/selection.md, §2
+_ORDERS = 1.0 + np.logspace(-2.0, 4.0, 150)  # of Rényi DP: any set is valid, a denser one tighter
+_LARGEST_LOG_MULTIPLIER = 12.0  # a noise of e¹² sensitivities: no ε that anybody asks for
+_WIDEST_BRACKET = 8.0  # where the root is looked for, below the first multiplier that is enough
 
 
 def selection_epsilon(noise_multiplier: float, delta: float, mean: float, shape: float) -> float:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.planning.design import default_functions, planned_kappa
-from dpgp.planning.forecast import Outlook, forecast_errors, prospect_of
+from dpgp.planning.forecast import PLAUSIBLE, Outlook, forecast_errors, prospect_of
 from dpgp.planning.setting import Setting
 from dpgp.privacy.ledger import mu_of_guarantee
 from dpgp.steps import Purse, planned_steps
@@ -31,7 +31,8 @@ Array = NDArray[np.float64]
 
 LOOKS_WRONG = "Look at this before you use the model:"
 
-BOX_POINTS = 256
+# Thresholds are set by hand: a false alarm must be rare, and wrong units must not pass
+BOX_POINTS = 256  # inputs that stand for the box where there is no density
 FAR_OUTSIDE, OFTEN = 1.2, 0.05
 """How far a mean may lie outside [−1, 1] without notice, and at what share of the inputs."""
 
@@ -189,7 +190,7 @@ def _plausible_error(model: FittedModel, posterior: Posterior) -> float:
     steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))
     prospect = prospect_of(setting, posterior.features, default_functions(options.columns))
     outlook = Outlook.before(setting, prospect, planned_kappa(setting))
-    return float(np.quantile(forecast_errors(outlook, steps).rmse, 0.9))
+    return float(np.quantile(forecast_errors(outlook, steps).rmse, PLAUSIBLE[1]))
 
 
 CHECKS = (outside_bounds, unusual_tails, worse_stages, far_from_forecast)

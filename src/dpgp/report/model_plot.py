@@ -10,6 +10,7 @@ from matplotlib.patches import StepPatch
 from numpy.typing import NDArray
 
 from dpgp.export.specify import chosen_target
+from dpgp.inference.conformal import COVERAGE
 from dpgp.report.model_map import draw_two_inputs
 from dpgp.report.released import densities
 from dpgp.report.style import BLUE, GREY, INK, SKY, legend_above, shown_panels, shown_style
@@ -19,10 +20,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-COVERAGE = 0.95
-CURVE_POINTS = 300
+CURVE_POINTS = 300  # a smooth line on a screen
 PANELS_A_ROW = 3
-RUG_HEIGHT = 0.07
+RUG_HEIGHT = 0.07  # of the panel, for where the rows are
 
 
 class Bands(NamedTuple):

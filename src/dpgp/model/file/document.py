@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 from dpgp.checked_values import ModelFileError
 
-LARGEST_FILE = 256 * 2**20
-LONGEST_LINE = 100
+LARGEST_FILE = 256 * 2**20  # of a stranger's file, which is held in memory as a whole
+LONGEST_LINE = 100  # characters, as in the code
 
 
 def write_document(document: dict[str, Any], path: str | os.PathLike[str]) -> None:

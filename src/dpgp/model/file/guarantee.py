@@ -22,7 +22,8 @@ from dpgp.privacy.ledger import GaussianRelease, mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_up
 
-MOST_RELEASES = 10_000
+MOST_RELEASES = 10_000  # far beyond any model, far below any harm
+BOOKS_AGREE = 1e-9  # relative: numbers in a file are exact, sums of them are rounded
 _GAUSSIAN = ("type", "label", "coordinates", "sensitivity", "noise_std", "smallest_scale")
 _FIELDS = (
     "statement",
@@ -134,6 +135,6 @@ def _check_books(certificate: Certificate) -> None:
         raise ModelFileError("`guarantee` must have `mu` and Gaussian releases, to be recomputed.")
     spent = compose([release.mu for release in gaussian])
     allowed = mu_of_guarantee(certificate.epsilon, certificate.delta)
-    adds_up = spent == certificate.mu or abs(spent - certificate.mu) <= 1e-9 * certificate.mu
-    if not adds_up or (math.isfinite(allowed) and spent > allowed * (1.0 + 1e-9)):
+    adds_up = spent == certificate.mu or abs(spent - certificate.mu) <= BOOKS_AGREE * certificate.mu
+    if not adds_up or (math.isfinite(allowed) and spent > allowed * (1.0 + BOOKS_AGREE)):
         raise ModelFileError("`guarantee` does not follow from the releases that it lists.")

@@ -48,8 +48,8 @@ Array = NDArray[np.float64]
 
 KIND = "dpgp model"
 FORMAT = 1
-MOST_TARGETS = 1000
-MOST_THETAS = 64
+MOST_TARGETS = 1000  # far beyond any model, far below any harm
+MOST_THETAS = 64  # twice what a fit keeps: every prediction costs a kernel matrix for each
 MOST_NUMBERS = 2**29
 """Numbers that a prediction may hold in memory at once for one matrix over the anchors."""
 
