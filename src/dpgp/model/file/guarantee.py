@@ -36,10 +36,6 @@ _FIELDS = (
     "seeded",
     "releases",
 )
-_PAIRS = {
-    Neighbours.REPLACE: "one unit replaced by another",
-    Neighbours.ADD_REMOVE: "one unit added or removed",
-}
 
 
 def about(certificate: Certificate) -> str:
@@ -53,9 +49,9 @@ def about(certificate: Certificate) -> str:
         return f"{what}{certificate}".split("\n")[0]
     epsilon, delta = text_up(certificate.epsilon), text_up(certificate.delta)
     return (
-        f"{what}Guarantee: for any two data sets that differ in {_PAIRS[certificate.neighbours]} "
-        f"({certificate.unit}), any outcome of the fit is at most exp({epsilon}) "
-        f"times as likely from one as from the other, plus {delta}."
+        f"{what}Guarantee: for any two data sets that differ in one unit "
+        f"{certificate.neighbours.change} ({certificate.unit}), any outcome of the fit is at most "
+        f"exp({epsilon}) times as likely from one as from the other, plus {delta}."
     )
 
 

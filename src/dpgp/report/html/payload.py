@@ -41,7 +41,7 @@ def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[s
     box, spreads = model.options.target_box, model.posteriors[k].spreads
     scales = np.sqrt(spreads / spreads.mean())[None]
     return {
-        "name": box.column_names("target")[k],
+        "name": model.target_names[k],
         "low": float(box.low[k]),
         "high": float(box.high[k]),
         "centre": specification["centre"],
