@@ -17,7 +17,7 @@ from dpgp.inference.priors import default_kernel
 from dpgp.kernels.bounds import check_kernel
 from dpgp.missing import Missing
 from dpgp.numeric import as_floats
-from dpgp.privacy.arguments import as_count
+from dpgp.privacy.arguments import DELTA, EPSILON, as_count
 from dpgp.privacy.neighbours import Neighbours
 
 Array = NDArray[np.float64]
@@ -58,8 +58,8 @@ class Options:
         *,
         box: Box,
         target_box: Box,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
+        epsilon: float = EPSILON,
+        delta: float = DELTA,
         kernel: Any = None,
         inducing_points: Any = None,
         features: str | Sequence[str] | None = None,

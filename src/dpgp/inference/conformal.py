@@ -144,6 +144,7 @@ def _absolute_law(inverse_df: float) -> Callable[[Array], Array]:
     if inverse_df == 0:
         return lambda x: 2 * norm.cdf(x) - 1
     law = student(1 / inverse_df)
+    # P(|t| < q) = ½ at the upper quartile q
     unit = law.ppf(0.75) / norm.ppf(0.75)
     return lambda x: 2 * law.cdf(x * unit) - 1
 
@@ -155,6 +156,7 @@ def _bend_covariance(bins: Array) -> Array:
     :math:`K = a(z)a(z')[(1 - r)\exp(-(z - z')^2/2\ell^2) + r\,1_{z = z'}]` and
     :math:`a = 1 + z^2/4`, centred so that :math:`\sum_j b_jf_j = 0`.
     """
+    # 1 − 10⁻⁶ keeps z finite where a candidate has no mass beyond a bin
     z = norm.ppf(0.5 + 0.5 * np.minimum(np.cumsum(bins) - bins / 2, 1 - 1e-6))
     freedom = 1 + TAIL_FREEDOM * z**2
     smooth = np.exp(-0.5 * ((z[:, None] - z) / BEND_LENGTH) ** 2)

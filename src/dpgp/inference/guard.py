@@ -78,7 +78,10 @@ class _Hypothesis:
 
 
 def guard_kappa(n: float, mu: float) -> float:
-    """κ_w = (3nμ)^¼, at least 3: balances the noise with a lognormal's mean beyond κ_w."""
+    """κ_w = (3nμ)^¼, at least 3: balances the noise with a lognormal's mean beyond κ_w.
+
+    Three standard deviations hold nearly all of Gaussian noise; 3 and ¼ were set by hand.
+    """
     return max(3.0, float((3.0 * n * mu) ** 0.25))
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.arithmetic import TINY
 from dpgp.inference.pull_back import project_to_simplex
 
 Array = NDArray[np.float64]
@@ -155,7 +156,7 @@ def _cut_peaks(density: Array) -> Array:
     cut = np.minimum(density, STEEPEST)
     spare = density.mean() - cut.mean()
     room = STEEPEST - cut
-    filled: Array = cut + spare * room / max(float(room.mean()), 1e-12)
+    filled: Array = cut + spare * room / max(float(room.mean()), TINY)
     return filled
 
 

@@ -67,7 +67,7 @@ def log_delta_of_mu(mu: float, epsilon: float) -> float:
     if mu == math.inf:
         return 0.0
     x = epsilon / mu - 0.5 * mu
-    if x > 1e150:
+    if x > 1e150:  # x² would overflow, and e^−x²/2 is zero long before
         return -math.inf
     log_density = -0.5 * x * x - LOG_SQRT_2PI
     if x < -1.0:

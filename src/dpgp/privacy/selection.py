@@ -120,7 +120,7 @@ class LiuTalwarBudget:
         # t(1 − log t) = δ_tot,  T = log(1/t)/γ
         t = brentq(lambda log_t: math.exp(log_t) * (1.0 - log_t) - delta, -800.0, 0.0, xtol=1e-14)
         max_draws = math.ceil(-t / gamma)
-        # √(2δ) = (δ_tot − e^{−γT})/T
+        # √(2δ) = (δ_tot − e^{−γT})/T, rounded down by more than exp and log may err
         root = (delta - math.exp(-gamma * max_draws)) / max_draws * (1.0 - 1e-12)
         run_epsilon, run_delta = epsilon / 3.0 * (1.0 - 1e-15) - root, root**2 / 2.0
         if run_epsilon <= 0.0 or root <= 0.0 or run_delta < 1e-300:
@@ -233,6 +233,7 @@ class RenyiBudget:
         """A K beyond all that are drawn."""
         if self.shape == math.inf:
             return 2.0 * self.mean_draws + 1000.0
+        # (1 − γ)^k < e^−700 and what the binomial adds
         return 2.0 + (720.0 + 10.0 * self.shape) / self._gamma
 
     @cached_property

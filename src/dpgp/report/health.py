@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.placement import low_discrepancy_points
+from dpgp.inference.conformal import COVERAGE
 from dpgp.planning.design import default_functions, planned_kappa
 from dpgp.planning.forecast import PLAUSIBLE, Outlook, forecast_errors, prospect_of
 from dpgp.planning.setting import Setting
@@ -35,6 +36,9 @@ LOOKS_WRONG = "Look at this before you use the model:"
 BOX_POINTS = 256  # inputs that stand for the box where there is no density
 FAR_OUTSIDE, OFTEN = 1.2, 0.05
 """How far a mean may lie outside [−1, 1] without notice, and at what share of the inputs."""
+
+SMALLEST_FACTOR = 1e-3
+"""Keeps the ratio finite where half of the observations equal their prediction."""
 
 LARGEST_SD = 1.2
 """Sd that no target within [−1, 1] has; it could be 1, and is known up to noise."""
@@ -138,7 +142,7 @@ def beyond_the_range(look: Look) -> str | None:
 def unusual_tails(look: Look) -> str | None:
     """Residuals have far more, or far fewer, large values than a normal law: k_95/k_50."""
     calibration = look.model.calibrations[look.target]
-    ratio = calibration.factor(0.95) / max(calibration.factor(0.5), 1e-3)
+    ratio = calibration.factor(COVERAGE) / max(calibration.factor(0.5), SMALLEST_FACTOR)
     if ratio > MOST_TAILS:
         return (
             f"A few observations of {look.name} lie very far from the others: look for codes such "

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import StepPatch
 from numpy.typing import NDArray
 
+from dpgp.arithmetic import TINY
 from dpgp.export.specify import chosen_target
 from dpgp.inference.conformal import COVERAGE
 from dpgp.report.model_map import draw_two_inputs
@@ -112,7 +113,7 @@ def _draw_rug(axis: Axes, model: FittedModel, column: int) -> None:
     if known is None:
         return
     edges, heights = (np.asarray(known[column][name]) for name in ("edges", "heights"))
-    bars = RUG_HEIGHT * heights / max(float(heights.max()), 1e-300)
+    bars = RUG_HEIGHT * heights / max(float(heights.max()), TINY)
     rug = StepPatch(
         bars, edges, color=GREY, alpha=0.7, lw=0, label="where the rows are",
         transform=axis.get_xaxis_transform(),

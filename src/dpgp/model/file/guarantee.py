@@ -99,7 +99,7 @@ def certificate_from_json(value: Any) -> Certificate:
         mu=None if mu is None else as_number(mu, "guarantee.mu", low=0.0, infinite=True),
         releases=tuple(_release(item) for item in items),
         seeded=as_flag(fields["seeded"], "guarantee.seeded"),
-        rows_per_unit=as_whole(fields["rows_per_unit"], "guarantee.rows_per_unit", 1, 10**9),
+        rows_per_unit=as_whole(fields["rows_per_unit"], "guarantee.rows_per_unit"),
         per_person=as_flag(fields["per_person"], "guarantee.per_person"),
     )
     _check_books(certificate)
