@@ -49,7 +49,7 @@ FINE_FROM = 80
 """Finer bins where the noise of a bin is below one row in so many. By hand: bins that blur the law
 against bins that are noise."""
 
-TINY = 1e-9
+SLIGHT = 1e-9
 """Relative jitter, and a slope that makes a CDF invertible: both below any count's noise."""
 
 # Where the CDF is kept: steps of a fortieth of a standard deviation up to 6, then of 4 %
@@ -176,7 +176,7 @@ def _condition(
     D_b, bb = b[:, :, None] * np.eye(b.shape[1]), b[:, :, None] * b[:, None, :]
     # Cov(c) = n²σ_f² D_bKD_b + n(D_b − bbᵀ) + σ_n² bbᵀ + σ_h² I
     signal = n * n * candidates.bends * bb
-    noise = n * (D_b - bb) + n_std**2 * bb + (noise_std**2 + TINY * n) * np.eye(b.shape[1])
+    noise = n * (D_b - bb) + n_std**2 * bb + (noise_std**2 + SLIGHT * n) * np.eye(b.shape[1])
     residual = (counts - n * b)[:, :, None]
     solved = np.linalg.solve(signal + noise, residual)
     log_determinant = np.linalg.slogdet(signal + noise)[1]
@@ -195,7 +195,7 @@ def _bend_cdf(cdf: Array, b: Array, q: Array) -> Array:
 def _increasing(cdf: Array) -> Array:
     """Strictly increasing within [0, 1]: running maximum plus a slope too small to matter."""
     monotone = np.maximum.accumulate(np.clip(cdf, 0.0, 1.0))
-    strict: Array = (monotone + TINY * np.arange(len(cdf))) / (1 + TINY * len(cdf))
+    strict: Array = (monotone + SLIGHT * np.arange(len(cdf))) / (1 + SLIGHT * len(cdf))
     return strict
 
 

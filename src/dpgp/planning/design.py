@@ -29,6 +29,7 @@ from dpgp.kernels.parameters import MEDIAN_LENGTH, median_length
 from dpgp.planning.forecast import Errors, Outlook, forecast_errors, prospect_of
 from dpgp.planning.prior_functions import Functions, plausible_functions
 from dpgp.planning.setting import Setting
+from dpgp.steps.queries import SMALLEST_WEIGHT
 
 if TYPE_CHECKING:
     from dpgp.steps.base import Step
@@ -89,10 +90,10 @@ _GRIDS = {
     3: ((4, 0.7), (3, 1.0)),
 }
 _MIXTURES = (
-    Layout(("linear", "additive", "joint"), target_weight=0.5),
+    Layout(("linear", "additive", "joint"), target_weight=SMALLEST_WEIGHT),
     Layout(("linear", "additive", "joint")),
-    Layout(("linear", "additive"), target_weight=0.5),
-    Layout(("linear",), target_weight=0.5),
+    Layout(("linear", "additive"), target_weight=SMALLEST_WEIGHT),
+    Layout(("linear",), target_weight=SMALLEST_WEIGHT),
 )
 
 
