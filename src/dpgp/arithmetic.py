@@ -13,6 +13,12 @@ from typing import Any
 
 import numpy as np
 
+TINY = 1e-300
+"""Keeps 0/0 from happening: below anything that is computed."""
+
+SMALLEST_SQUARE = 1e-36
+"""Added to squared distances before their root, so that it has a derivative at 0."""
+
 
 @dataclass(frozen=True)
 class Library:

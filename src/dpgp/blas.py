@@ -11,7 +11,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-MOST_THREADS = 256
+MOST_THREADS = 256  # each has its own sum of d² integers
 
 
 def thread_count(n_jobs: Any) -> int:

@@ -13,6 +13,7 @@ from dpgp.plain_text import is_plain
 
 Array = NDArray[np.float64]
 
+# Limits of a file that may come from a stranger: far beyond any model, far below any harm
 LONGEST_TEXT = 10_000
 MOST_TARGETS = 1000
 LARGEST = 4096
@@ -20,10 +21,14 @@ LARGEST = 4096
 MOST_NUMBERS = 2**23
 MOST_ROWS = 2**18
 """Most values and most lists or objects in a file: parsed, they take half a gigabyte."""
-_INFINITE = {"inf": math.inf, "-inf": -math.inf}
-
-
+MOST_ITEMS = 10_000
 MOST_FINDINGS = 1000
+LARGEST_WHOLE = 10**9
+
+INDEFINITE = 1e-6  # of the largest eigenvalue: rounding of what was written
+BEYOND_THE_ENDS = 1e-9  # of an interval: rounding of what was written
+
+_INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
 class ModelFileError(ValueError):
@@ -57,7 +62,7 @@ def as_fields(value: Any, where: str, names: Collection[str]) -> dict[str, Any]:
     return value
 
 
-def as_items(value: Any, where: str, most: int = 10_000) -> list[Any]:
+def as_items(value: Any, where: str, most: int = MOST_ITEMS) -> list[Any]:
     """Return a list with one item at least, and not too many."""
     if not isinstance(value, list) or not 1 <= len(value) <= most:
         raise ModelFileError(f"`{where}` must be a list of 1 to {most} items.")
@@ -102,7 +107,7 @@ def as_flag(value: Any, where: str) -> bool:
     return value
 
 
-def as_whole(value: Any, where: str, low: int = 1, high: int = 10**9) -> int:
+def as_whole(value: Any, where: str, low: int = 1, high: int = LARGEST_WHOLE) -> int:
     """Return a whole number within limits."""
     if type(value) is not int or not low <= value <= high:
         raise ModelFileError(f"`{where}` must be a whole number between {low} and {high}.")
@@ -166,14 +171,14 @@ def as_covariance(value: Any, where: str, size: int) -> Array:
     """Return such a matrix without negative eigenvalues that rounding does not explain."""
     V = as_symmetric(value, where, size)
     eigenvalues = np.linalg.eigvalsh(V)
-    if not eigenvalues[0] >= -1e-6 * max(float(eigenvalues[-1]), 0.0):
+    if not eigenvalues[0] >= -INDEFINITE * max(float(eigenvalues[-1]), 0.0):
         raise ModelFileError(f"`{where}` must be a covariance: positive semi-definite.")
     return V
 
 
 def check_increasing(values: Array, where: str, ends: Sequence[float]) -> None:
     """Refuse numbers that decrease, or leave the interval between ``ends``."""
-    slack = 1e-9 * max(abs(end) for end in ends if math.isfinite(end))
+    slack = BEYOND_THE_ENDS * max(abs(end) for end in ends if math.isfinite(end))
     within = values.min() >= ends[0] - slack and values.max() <= ends[1] + slack
     if not within or np.any(np.diff(values) < 0.0):
         raise ModelFileError(f"`{where}` must increase from {ends[0]} to {ends[1]} at most.")

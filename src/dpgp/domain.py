@@ -57,6 +57,14 @@ class Box:
         count = len(self.low)
         return [kind] if count == 1 else [f"{kind} {k + 1}" for k in range(count)]
 
+    def named_bounds(self, kind: str) -> list[dict[str, Any]]:
+        """Return every column as an object for machines; columns without names are numbered."""
+        names = self.names or [f"{kind} {k + 1}" for k in range(len(self.low))]
+        return [
+            {"name": str(name), "low": float(low), "high": float(high)}
+            for name, low, high in zip(names, self.low, self.high, strict=True)
+        ]
+
     def clip(self, X: Array) -> Array:
         """Move values outside the bounds to the nearest bound."""
         return np.clip(X, self.low, self.high)

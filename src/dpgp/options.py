@@ -17,15 +17,15 @@ from dpgp.inference.priors import default_kernel
 from dpgp.kernels.bounds import check_kernel
 from dpgp.missing import Missing
 from dpgp.numeric import as_floats
-from dpgp.privacy.arguments import as_count
+from dpgp.privacy.arguments import DELTA, EPSILON, as_count
 from dpgp.privacy.neighbours import Neighbours
 
 Array = NDArray[np.float64]
 
 FAMILIES = ("grid", "linear", "additive", "joint")
-STAGES = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)  # later stages see smaller residuals
+STAGES = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)  # later ones see smaller residuals; by hand
 MOST_STAGES = 100  # each is a pass over the rows
-MAX_FEATURES = 2000
+MAX_FEATURES = 2000  # matrices of d² numbers, and d³ operations for every θ
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +58,8 @@ class Options:
         *,
         box: Box,
         target_box: Box,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
+        epsilon: float = EPSILON,
+        delta: float = DELTA,
         kernel: Any = None,
         inducing_points: Any = None,
         features: str | Sequence[str] | None = None,

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.blas import thread_count
 from dpgp.domain import Box
+from dpgp.inference.conformal import COVERAGE
 from dpgp.numeric import (
     check_column_names,
     column_names,
@@ -23,6 +24,7 @@ from dpgp.numeric import (
     numeric_vector,
 )
 from dpgp.options import Options
+from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.privacy.noise import noise_source
 from dpgp.private.arrays import scaled_rows
 from dpgp.private.fit import fit_rows
@@ -102,8 +104,8 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
+        epsilon: float = EPSILON,
+        delta: float = DELTA,
         *,
         bounds: Any = None,
         target_bounds: Any = None,
@@ -214,7 +216,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted().predict(self._inputs(X), return_std, return_cov, latent)
 
     def predict_interval(
-        self, X: Any, coverage: float = 0.95, latent: bool = False
+        self, X: Any, coverage: float = COVERAGE, latent: bool = False
     ) -> tuple[Array, Array]:
         """Return lower and upper ends of intervals that hold new observations that often.
 

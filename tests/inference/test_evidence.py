@@ -51,7 +51,7 @@ def naive_prior(theta):
 
 
 def naive_condition(measurement, theta):
-    """Posterior of w and log p(a | θ) of a = Bw + N(0, (σ² + δ)B + Q), dense."""
+    """Posterior of w and log p(a | θ) of a = Bw + N(0, (σ² + σ_R²)B + Q), dense."""
     B, C = measurement.B, naive_prior(theta)
     N = (math.exp(2 * theta[-1]) + measurement.distortion) * B + Q_of(measurement)
     S = B @ C @ B + N

@@ -59,6 +59,14 @@ def test_the_estimator_predicts_what_its_model_predicts(estimator):
     assert fitted_model(estimator.model_) is estimator.model_
 
 
+def test_the_noise_is_told_in_units_of_the_target(loaded):
+    low, median, high = loaded.noise_quantiles(0)
+    draws = 60.0 * np.exp(loaded.posteriors[0].thetas[:, -1])
+    assert_array_equal(loaded.noise_draws(0), draws)
+    assert [low, median, high] == np.quantile(draws, [0.05, 0.5, 0.95]).tolist()
+    assert loaded.column_rows()[2] == ("target", "target", "70", "190")
+
+
 def test_a_loaded_model_can_be_saved_again(loaded, tmp_path):
     loaded.save(tmp_path / "again.json")
     again = dpgp.load(tmp_path / "again.json")

@@ -8,7 +8,7 @@ import pytest
 
 from dpgp.privacy.calibration import delta_of_mu
 from dpgp.privacy.discretisation import (
-    LOG_KAPPA,
+    LOG_TAIL,
     MIN_SCALE,
     continuous_target,
     discrete_guarantee,
@@ -49,23 +49,23 @@ def test_likelihood_ratio_of_one_coordinate_is_within_the_bounds(sigma):
 
 
 @pytest.mark.parametrize("coordinates", [1, 2, 10, 100, 1000, 5000])
-def test_exceptional_set_is_lighter_than_kappa(coordinates):
+def test_exceptional_set_is_lighter_than_the_tail(coordinates):
     # P(χ²_N > 4N + 2000), the proof says less than e^−899
     with mpmath.workdps(30):
         half = mpmath.mpf(coordinates) / 2
         mass = mpmath.gammainc(half, 2 * coordinates + 1000, regularized=True)
-        assert mpmath.log(mass) < -899 < LOG_KAPPA
+        assert mpmath.log(mass) < -899 < LOG_TAIL
 
 
 @pytest.mark.parametrize(("sigma", "shift"), [(8, 8), (8, 20), (16, 8), (64, 64)])
 def test_theorem_holds_at_small_scales(sigma, shift):
-    # η = (N + T)/(24σ²), κ = P(k² > Tσ²), here with N = 1 and T = 49
+    # η = (N + T)/(24σ²), β = P(k² > Tσ²), here with N = 1 and T = 49
     eta = 50 / (24 * sigma**2)
-    kappa = math.erfc((7 - 0.5 / sigma) / math.sqrt(2))
+    beta = math.erfc((7 - 0.5 / sigma) / math.sqrt(2))
     excess = 0.0
     for epsilon in np.linspace(0.0, 4.0, 101):
         continuous = delta_of_mu(shift / sigma, epsilon)
-        bound = math.exp(eta) * (continuous + math.exp(epsilon) * kappa)
+        bound = math.exp(eta) * (continuous + math.exp(epsilon) * beta)
         assert discrete_delta(sigma, shift, epsilon + eta) <= bound * (1 + 1e-12)
         excess = max(excess, discrete_delta(sigma, shift, epsilon) / continuous)
     assert excess > 1.0  # without η the claim would be false
@@ -113,15 +113,15 @@ def test_cost_refuses_coarse_scales():
 @pytest.mark.parametrize("delta", [1e-300, 1e-100, 1e-5, 0.3])
 @pytest.mark.parametrize("eta", [0.0, 2e-14, 1e-6])
 def test_target_and_guarantee_are_on_the_private_side(epsilon, delta, eta):
-    # κ = e^−801: the last unit of the exponent is for rounding
+    # β = e^−801: the last unit of the exponent is for rounding
     with mpmath.workdps(60):
-        kappa, growth = mpmath.exp(LOG_KAPPA - 1), mpmath.exp(mpmath.mpf(eta))
+        beta, growth = mpmath.exp(LOG_TAIL - 1), mpmath.exp(mpmath.mpf(eta))
         epsilon_c, delta_c = continuous_target(epsilon, delta, eta)
         assert mpmath.mpf(epsilon_c) + eta <= epsilon
-        assert growth * (delta_c + mpmath.exp(epsilon_c) * kappa) <= delta
+        assert growth * (delta_c + mpmath.exp(epsilon_c) * beta) <= delta
         epsilon_d, delta_d = discrete_guarantee(epsilon, delta, eta)
         assert epsilon_d >= mpmath.mpf(epsilon) + eta
-        assert delta_d >= growth * (delta + mpmath.exp(epsilon) * kappa)
+        assert delta_d >= growth * (delta + mpmath.exp(epsilon) * beta)
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 50.0])

@@ -18,13 +18,12 @@ from dpgp.cli.output import Screen, TextTable, make_folder, plain_errors, print_
 from dpgp.cli.progress import working
 from dpgp.cli.request import Request
 from dpgp.missing import Missing
+from dpgp.privacy.arguments import DELTA, EPSILON
 
 if TYPE_CHECKING:
     from dpgp.cli.people import HeldOut, People
     from dpgp.model.fitted import FittedModel
 
-EPSILON = 1.0
-DELTA = 1e-6
 TITLE = "Height by age and weight, NHANES 2017–2018"
 FILES = {
     "report.html": "look at this first: open it in a browser, move the sliders",

@@ -11,7 +11,6 @@ from dpgp.cli.consent import print_pairs
 from dpgp.cli.output import TextTable, print_table, shown
 
 if TYPE_CHECKING:
-    from dpgp.domain import Box
     from dpgp.model.fitted import FittedModel
     from dpgp.privacy.certificate import Certificate
 
@@ -23,14 +22,14 @@ def describe(model: FittedModel) -> dict[str, Any]:
 
     posterior = model.posteriors[0]
     certificate = model.certificate
-    targets = _box_rows(model.options.target_box, "target")
+    targets = model.options.target_box.named_bounds("target")
     return {
         "guarantee": {
             **certificate_to_json(certificate),
             "is_private": certificate.is_private,
             "in_words": guarantee_in_words(certificate),
         },
-        "inputs": _box_rows(model.inputs.box, "input"),
+        "inputs": model.inputs.box.named_bounds("input"),
         "targets": [row | _learned(model, k) for k, row in enumerate(targets)],
         "features": posterior.features.dimension,
         "kernel": str(posterior.kernel),
@@ -39,24 +38,13 @@ def describe(model: FittedModel) -> dict[str, Any]:
     }
 
 
-def _box_rows(box: Box, kind: str) -> list[dict[str, Any]]:
-    names = box.names or [f"{kind} {position + 1}" for position in range(len(box.low))]
-    return [
-        {"name": str(name), "low": float(low), "high": float(high)}
-        for name, low, high in zip(names, box.low, box.high, strict=True)
-    ]
-
-
 def _learned(model: FittedModel, target: int) -> dict[str, Any]:
-    import numpy as np
+    from dpgp.inference.conformal import COVERAGE
 
-    draws = np.exp(model.posteriors[target].thetas[:, -1])
-    low, median, high = model.options.target_box.half_width[target] * np.quantile(
-        draws, [0.05, 0.5, 0.95]
-    )
+    low, median, high = model.noise_quantiles(target)
     return {
-        "noise_std": {"median": float(median), "low_90": float(low), "high_90": float(high)},
-        "interval_95_in_stds": float(model.calibrations[target].factor(0.95)),
+        "noise_std": {"median": median, "low_90": low, "high_90": high},
+        "interval_95_in_stds": float(model.calibrations[target].factor(COVERAGE)),
     }
 
 
@@ -104,7 +92,7 @@ def print_model(console: Console, model: FittedModel) -> None:
             "What was released",
             certificate.HEADINGS,
             [[shown(cell) for cell in row] for row in certificate.rows()],
-            f"{together}Neighbours: {certificate.neighbours.value} {certificate.unit}.",
+            f"{together}{certificate.relation}",
         ),
     )
 

@@ -11,7 +11,7 @@ import typer
 
 from dpgp.cli.output import DATA_ERROR, USAGE_ERROR, forget_standard_output, stop
 
-STOPPED = 1
+STOPPED = 1  # exit codes: docs/command-line.md
 
 
 class UsageError(ValueError):

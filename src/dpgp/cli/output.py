@@ -17,6 +17,7 @@ from rich.table import Table
 
 from dpgp.plain_text import made_plain
 
+# Exit codes: docs/command-line.md
 USAGE_ERROR = 2
 DATA_ERROR = 4
 

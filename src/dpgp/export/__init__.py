@@ -46,7 +46,8 @@ def to_onnx(model: Any, target: int | None = None) -> Any:
     ``upper`` of the calibrated 95 % interval. ``target`` chooses among several targets. Needs the
     package onnx; predicting with the model needs onnxruntime or another runtime, and no dpgp.
     """
-    from dpgp.export.onnx_model import COVERAGE, build, describe
+    from dpgp.export.onnx_model import build, describe
+    from dpgp.inference.conformal import COVERAGE
     from dpgp.model.fitted import fitted_model
 
     numbers = specification(model, target)

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpgp import __version__
-from dpgp.domain import Box
 from dpgp.export.arithmetic import Covariances
 from dpgp.export.onnx_graph import ONNX, Placeholder, write_model
+from dpgp.inference.conformal import COVERAGE
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
-
-COVERAGE = 0.95
 
 
 def build(specification: dict[str, Any], interval_factor: float) -> Any:
@@ -62,22 +60,16 @@ def describe(graph: Any, model: FittedModel, target: int) -> None:
     graph.producer_name, graph.producer_version = "dpgp", __version__
     statement, neighbours = str(certificate).split("\n")[:2]
     graph.doc_string = f"A Gaussian-process regression fitted by dpgp. {statement} {neighbours}"
-    targets = _columns(model.options.target_box, "target")
+    targets = model.options.target_box.named_bounds("target")
     facts = {
         "epsilon": f"{float(certificate.epsilon)}",
         "delta": f"{float(certificate.delta)}",
         "neighbours": certificate.neighbours.value,
         "statement": statement,
         "dpgp_version": __version__,
-        "inputs": json.dumps(_columns(model.inputs.box, "input")),
+        "inputs": json.dumps(model.inputs.box.named_bounds("input")),
         "target": json.dumps(targets[target]),
         "interval_coverage": f"{COVERAGE}",
     }
     for key, value in facts.items():
         graph.metadata_props.add(key=key, value=value)
-
-
-def _columns(box: Box, kind: str) -> list[dict[str, Any]]:
-    names = box.names or [f"{kind} {position + 1}" for position in range(len(box.low))]
-    triples = zip(names, box.low, box.high, strict=True)
-    return [{"name": str(n), "low": float(low), "high": float(high)} for n, low, high in triples]

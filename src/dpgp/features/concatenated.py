@@ -44,6 +44,7 @@ class ConcatenatedFeatures:
     def __post_init__(self) -> None:
         if len(self.maps) != len(self.shares) or min(self.shares) <= 0.0:
             raise ValueError("`shares` must hold one positive number for each map.")
+        # √(s/total) rounds: the squares shall not add up to more than one
         total = math.fsum(self.shares) * (1.0 + 1e-15)
         object.__setattr__(self, "_roots", tuple(math.sqrt(s / total) for s in self.shares))
 

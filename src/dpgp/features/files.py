@@ -11,7 +11,7 @@ from dpgp.features.registry import maps
 if TYPE_CHECKING:
     from dpgp.features.inducing import InducingFeatures
 
-DEEPEST = 8
+DEEPEST = 8  # maps within maps of a file; a design has two
 
 
 def features_to_json(features: Any) -> Tree:

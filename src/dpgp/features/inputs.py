@@ -14,6 +14,9 @@ from dpgp.features.base import WhitenedMap
 
 Array = NDArray[np.float64]
 
+OFF_GRID = 0.2360679774997897
+"""√5 − 2, a point of [−1, 1] that no regular grid has."""
+
 
 class InputWarp(Protocol):
     """An increasing map of [−1, 1] onto itself for every input, linear between ``edges``."""
@@ -96,7 +99,7 @@ class BoxFeatures:
     def filler(self) -> Array:
         """A point of the box on no grid, so that its features are numbers with all their digits."""
         box = self.inputs.box
-        return box.centre + 0.2360679774997897 * box.half_width
+        return box.centre + OFF_GRID * box.half_width
 
     def evaluate(self, X: Array, out: Array | None = None) -> Array:
         """Return the features of raw rows as columns."""

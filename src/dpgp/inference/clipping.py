@@ -40,12 +40,16 @@ def second_moment_slope(R: Any, tau: Any) -> Any:
 
 
 def distortion(R: float, tau: float) -> float:
-    r"""Variance that clipping adds to a corrected residual, :math:`m_2/g^2 - \tau^2`."""
+    r"""Variance :math:`\sigma_R^2 = m_2/g^2 - \tau^2` that clipping adds to corrected residuals."""
     return max(float(second_moment(R, tau) / slope(R, tau) ** 2 - tau**2), 0.0)
 
 
 def huber_bias(kappa: float) -> float:
-    """Rough bias, in noise sds, of the location clipped at κ sds for exponential noise."""
+    """Rough bias, in noise sds, of the location clipped at κ sds for exponential noise.
+
+    The exact b solves b = exp(b − 1 − κ); 0.4 exp(−0.6κ) is between it and four times as much for κ
+    from 1 to 3, on the safe side as κ grows.
+    """
     return float(0.4 * np.exp(-0.6 * kappa))
 
 

@@ -8,7 +8,7 @@ Corrected for clipping by the slope :math:`g_k`, and moved back,
 
 where the sampling noise and the error E of :math:`\tilde B` are common to all stages. The stages
 are combined by least squares; the rest is one linear Gaussian model,
-:math:`a = \tilde Bw + N(0, (\sigma^2 + \delta)\tilde B + Q)`. docs/method.md.
+:math:`a = \tilde Bw + N(0, (\sigma^2 + \sigma_R^2)\tilde B + Q)`. docs/method.md.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from scipy.linalg import eigh
 from scipy.linalg.lapack import dtrtrs
 from scipy.optimize import nnls
 
+from dpgp.arithmetic import TINY
 from dpgp.features.base import WhitenedMap
 from dpgp.inference import clipping
 from dpgp.inference.gram_estimate import GramEstimate
@@ -33,10 +34,22 @@ from dpgp.kernels.formula import batch_gram
 Array = NDArray[np.float64]
 
 SHAPE_DOUBT = 0.05
-"""Relative error allowed for the Gaussian shape of tails in an earlier stage's second moment."""
+"""Relative error allowed for the Gaussian shape of tails in an earlier stage's second moment. By
+hand: what heavier tails may do to σ, against what earlier stages tell of it."""
 
 INFLATION_RANGE = (0.5, 4.0)
-"""Factors by which the second moments may change the covariance of the weights."""
+"""Factors by which the second moments may change the covariance of the weights. By hand: one noisy
+c shall neither make f certain nor drown it."""
+
+JITTER = 1e-11
+"""Of 1 + tr(B)/d, on Q: keeps it positive definite where there is no noise."""
+
+SUM_WEIGHT = 1e3
+"""Weight of the equation Σω = 1 beside rows whose squares add up to one: large enough to hold,
+small enough for the solver's digits. What is left of the error is divided out."""
+
+RANK = 1e-10
+"""Eigenvalues of an exact B below this share of the largest are rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +63,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Measurement:
-    """All stages as one, a = Bw + N(0, (σ² + δ)B + Q), diagonalised: UᵀQU = I, UᵀBU = Λ."""
+    """All stages as one, a = Bw + N(0, (σ² + σ_R²)B + Q), diagonalised: UᵀQU = I, UᵀBU = Λ."""
 
     a: Array
     B: Array
@@ -82,17 +95,22 @@ def combine_stages(
     stages: Sequence[StageRelease], gram: GramEstimate, moments: Moments
 ) -> Measurement:
     """Combine the stages by least squares, with the error of B shared between them."""
+    # v_k = w − w_k
     moved = np.stack([moments.w - stage.w0 for stage in stages])
     slopes, added = np.transpose(
         [_clipping(s, v, gram, moments) for s, v in zip(stages, moved, strict=True)]
     )
     noise = np.array([stage.sigma_a for stage in stages]) / slopes
     omega = _combination(noise, gram, moments.V, moved)
+    # a = Σ_k ω_k (A_k/g_k + B w_k)
     parts = [s.A / g + gram.B @ s.w0 for s, g in zip(stages, slopes, strict=True)]
+    # Q = Ω(V + v̄v̄ᵀ) + Σ_k ω_k²σ_ak²/g_k² I,  v̄ = Σ_k ω_k v_k
     v_bar, d = omega @ moved, len(gram.B)
     Q = gram.error_covariance(moments.V + np.outer(v_bar, v_bar))
-    Q += (np.sum((omega * noise) ** 2) + 1e-11 * (1.0 + np.trace(gram.B) / d)) * np.eye(d)
+    Q += (np.sum((omega * noise) ** 2) + JITTER * (1.0 + np.trace(gram.B) / d)) * np.eye(d)
+    # BU = QUΛ with UᵀQU = I
     Lambda, U = eigh(gram.B, Q)
+    # clipping errs alike in all stages: σ_R = Σ_k ω_k σ_Rk
     distortion = float(np.sum(omega * np.sqrt(added))) ** 2
     return Measurement(omega @ parts, gram.B, distortion, U, np.maximum(Lambda, 0.0))
 
@@ -109,7 +127,7 @@ def _clipping(
 
 
 def _combination(noise: Array, gram: GramEstimate, V: Array, moved: Array) -> Array:
-    """Weights of the stages, S_kl = δ_kl σ_ak²/g_k² + tr Ω(E[(w − w_k)(w − w_l)ᵀ])/d."""
+    """Weights of the stages, S_kl = 1_kl σ_ak²/g_k² + tr Ω(E[(w − w_k)(w − w_l)ᵀ])/d."""
     if noise[-1] == 0.0:
         return np.asarray(np.eye(len(noise))[-1])
     Gamma = gram.error_trace_matrix() / len(V)
@@ -122,8 +140,9 @@ def stage_weights(S: Array) -> Array:
     A negative weight would extrapolate along the error of B and trust its size too much.
     """
     L = np.linalg.cholesky(S / np.trace(S))
-    rows = np.vstack([L.T, np.full(len(S), 1e3)])
-    omega, _ = nnls(rows, np.append(np.zeros(len(S)), 1e3))
+    # min ‖Lᵀω‖² + SUM_WEIGHT² (Σω − 1)², S = LLᵀ of trace one
+    rows = np.vstack([L.T, np.full(len(S), SUM_WEIGHT)])
+    omega, _ = nnls(rows, np.append(np.zeros(len(S)), SUM_WEIGHT))
     return np.asarray(omega / omega.sum())
 
 
@@ -137,18 +156,22 @@ def condition(
     r"""Return the posterior of w' and log p(a, c | θ) for every θ = (kernel.theta, log σ).
 
     In the coordinates :math:`w' = U^{-1}w`: :math:`a' = \Lambda w' + N(0, D)`,
-    :math:`D = 1 + (\sigma^2 + \delta)\Lambda`, so with :math:`H = \Lambda D^{-1/2}`,
+    :math:`D = 1 + (\sigma^2 + \sigma_R^2)\Lambda`, so with :math:`H = \Lambda D^{-1/2}`,
     :math:`S = I + HC'H` is positive definite and :math:`V' = C' - C'HS^{-1}HC'`.
     """
     lam, sigma2 = measurement.Lambda, np.exp(2 * thetas[:, -1])
+    # C' = U⁻¹ C_θ U⁻ᵀ
     C = prior_covariances(features, kernel, thetas[:, :-1], measurement.U_inverse)
     D = 1 + (sigma2[:, None] + measurement.distortion) * lam
     H = lam / np.sqrt(D)
     HC = H[:, :, None] * C
+    # LLᵀ = S = I + HC'H
     L = np.linalg.cholesky(_symmetric(HC * H[:, None, :]) + np.eye(len(lam)))
+    # z = D^{−1/2} Uᵀa ~ N(0, S)
     z = (measurement.U.T @ measurement.a) / np.sqrt(D)
     half = _solve_lower(L, np.concatenate([HC, z[:, :, None]], axis=2))
     gain, whitened = half[:, :, :-1], half[:, :, -1]
+    # mean of w' = C'H S⁻¹ z,  V' = C' − C'H S⁻¹ HC',  gain = L⁻¹HC'
     mean = np.einsum("tij,ti->tj", gain, whitened)
     V = C - np.swapaxes(gain, 1, 2) @ gain
     # −½ zᵀS⁻¹z − ½ log|S| − ½ log|D|
@@ -190,6 +213,7 @@ def second_moment_evidence(
     sampling = np.sqrt(n * np.maximum(m4 - m2**2, 0.0))
     spread = clipping.second_moment_slope(R, tau) * q_sd
     doubt = np.where(np.arange(len(R)) == len(R) - 1, 0.0, SHAPE_DOUBT) * n * m2
+    # Cov(c) = diag(σ_c² + doubt²) + ssᵀ + uuᵀ,  s = √(n(m₄ − m₂²)),  u = (dm₂/dτ²) sd(q)
     own = np.array([stage.sigma_c for stage in stages]) ** 2 + doubt**2
     covariance = own[:, :, None] * np.eye(len(R)) + _outer(sampling) + _outer(spread)
     L = np.linalg.cholesky(covariance)
@@ -197,7 +221,8 @@ def second_moment_evidence(
     z, shift = np.moveaxis(np.linalg.solve(L, np.stack([misfit, spread], axis=2)), 2, 0)
     # q = E[q] + sd(q)·ξ with ξ ~ N(0, 1): E[ξ | c] = spreadᵀ Cov(c)⁻¹ misfit
     xi = np.sum(z * shift, axis=1)
-    inflation = 1.0 + xi * q_sd[:, -1] / np.maximum(q[:, -1], 1e-300)
+    inflation = 1.0 + xi * q_sd[:, -1] / np.maximum(q[:, -1], TINY)
+    # −½ misfitᵀ Cov(c)⁻¹ misfit − ½ log|Cov(c)|
     log_evidence = -0.5 * np.sum(z * z, axis=1) - _log_root(L)
     return log_evidence, np.clip(inflation, *INFLATION_RANGE)
 
@@ -208,6 +233,7 @@ def _distances(
     """Return mean and sd of q_k = (w − w_k)ᵀB(w − w_k) under every θ, (thetas, stages)."""
     lam = measurement.Lambda
     v = mean[:, None, :] - np.stack([measurement.U_inverse @ stage.w0 for stage in stages])
+    # E[q] = vᵀΛv + tr(ΛV),  Var(q) = 2 tr(ΛVΛV) + 4 vᵀΛVΛv
     q = (v**2 + np.diagonal(V, axis1=1, axis2=2)[:, None, :]) @ lam
     Lv = v * lam
     variance = 2 * np.einsum("tij,tij,i,j->t", V, V, lam, lam)[:, None]
@@ -218,7 +244,8 @@ def _distances(
 def _exact_residual_evidence(measurement: Measurement, stage: StageRelease, sigma2: Array) -> Array:
     """Without noise c − AᵀB⁻¹A ~ σ²χ² with n − rank(B) degrees of freedom."""
     eigenvalues, Q = np.linalg.eigh(measurement.B)
-    seen = eigenvalues > 1e-10 * eigenvalues[-1]
+    seen = eigenvalues > RANK * eigenvalues[-1]
+    # AᵀB⁻¹A over the directions that rows have
     explained = np.sum((Q.T @ measurement.a)[seen] ** 2 / eigenvalues[seen])
     freedom = stage.n - int(seen.sum())
     left = max(stage.c - float(explained), 0.0)

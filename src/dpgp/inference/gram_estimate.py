@@ -16,10 +16,11 @@ from dpgp.inference.stage import StageRelease
 Array = NDArray[np.float64]
 
 DENSITY_SD = 1.0
-"""Prior sd of the inputs' density over the box, relative to the uniform one."""
+"""Prior sd of the inputs' density over the box, relative to the uniform one: as large as that."""
 
 DENSITY_LENGTH = 0.3
-"""Correlation length of that density, in half-widths of the box."""
+"""Correlation length of that density, in half-widths of the box; set by hand, as those below: a
+smoother prior takes more noise out of B̂ and misses more of what rows do."""
 
 DENSITY_ROUGHNESS = 0.1
 """Variance of its rough part, relative to the smooth one."""
@@ -28,10 +29,14 @@ MANY_INPUTS = 4
 """From how many inputs on a density is thought of as a product of deviations of few inputs."""
 
 INTERACTION, INTERACTION_LENGTH, INTERACTION_ROUGHNESS = 0.3, 0.5, 0.05
-"""Weight of every further input in it, correlation length, and variance of the rough part."""
+"""Weight of every further input in it, correlation length, variance of the rough part; by hand."""
 
 NOT_MISSED, MISSED = 1.1, 1.3
-"""Between these shares of missed mass trust moves from the density to B̂ itself."""
+"""Between these shares of missed mass trust moves from the density to B̂ itself; noise alone stays
+below one but for fluctuations (`missed_mass`), and a tenth is left for them."""
+
+SUM_ERROR = 1e-3
+"""Relative sd of Σp in the covariance of p: n is known, but zero would be an infinite precision."""
 
 
 class GramEstimate(Protocol):
@@ -176,11 +181,14 @@ def density_estimate(
     """
     G = len(F)
     inverse_prior = np.linalg.inv(density_prior(positions, n))
+    # ½pᵀHp − hᵀp with H = (FFᵀ)∘(FFᵀ)/σ_b² + P₀⁻¹, h_g = φ_gᵀB̂φ_g/σ_b² + (P₀⁻¹ 1n/G)_g
     precision = (F @ F.T) ** 2 / sigma_b**2 + inverse_prior
     linear = np.einsum("gd,gd->g", F @ B_hat, F) / sigma_b**2 + inverse_prior @ np.full(G, n / G)
-    # Σp = n to one part in a thousand for the covariance, exactly for the estimate
-    L = np.linalg.cholesky(precision + (1e-3 * n) ** -2.0)
-    z = solve_triangular(L, linear + (1e-3 * n) ** -2.0 * n, lower=True)
+    # Σp = n ± SUM_ERROR·n for the covariance, exactly for the estimate
+    sum_precision = (SUM_ERROR * n) ** -2.0
+    # Σ_p⁻¹ = LLᵀ = (FFᵀ)∘(FFᵀ)/σ_b² + P₀⁻¹ + 11ᵀ/(SUM_ERROR·n)²
+    L = np.linalg.cholesky(precision + sum_precision)
+    z = solve_triangular(L, linear + sum_precision * n, lower=True)
     problem = SimplexQuadratic(precision, linear, n)
     p = minimise(problem, floor=0.5 * float(z @ z), start=np.full(G, n / G))
     covariance = np.asarray(cho_solve((L, True), np.eye(G)))

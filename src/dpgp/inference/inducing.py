@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.arithmetic import TINY
 from dpgp.features.base import WhitenedMap
 from dpgp.features.placement import low_discrepancy_points
 
@@ -34,6 +35,10 @@ WORST_CONDITION = 1e5
 """Largest condition number of φ(Z) with which the standard equations keep eight digits."""
 
 EQUALLY_FAR = 1e-6
+"""Relative difference of squared norms that counts as none: far above rounding errors."""
+
+CANDIDATES = 20
+"""Points of the box to choose from, for every point that is wanted; by hand."""
 
 
 class Inducing(NamedTuple):
@@ -102,12 +107,12 @@ def _independent_points(features: WhitenedMap) -> Array:
     """
     anchors, d = features.anchors, features.dimension
     D = anchors.shape[1]
-    spread = low_discrepancy_points([-1.0] * D, [1.0] * D, 20 * d)
+    spread = low_discrepancy_points([-1.0] * D, [1.0] * D, CANDIDATES * d)
     candidates = np.vstack([anchors, spread])
     rest, chosen = features.evaluate(candidates).copy(), []
     for _ in range(d):
         squares = np.einsum("dm,dm->m", rest, rest)
         chosen.append(int(np.argmax(squares >= (1 - EQUALLY_FAR) * squares.max())))
-        q = rest[:, chosen[-1]] / np.sqrt(max(squares[chosen[-1]], 1e-300))
+        q = rest[:, chosen[-1]] / np.sqrt(max(squares[chosen[-1]], TINY))
         rest -= np.outer(q, q @ rest)
     return np.asarray(candidates[np.sort(chosen)])

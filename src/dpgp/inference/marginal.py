@@ -12,6 +12,12 @@ from scipy.stats.qmc import Halton
 
 Array = NDArray[np.float64]
 
+# How a proposal is fitted, set by hand: a wider one wastes points, a narrower one misses mass.
+INFLATION = 1.5  # of the covariance: importance sampling needs tails wider than the target's
+POINTS_A_PARAMETER = 4.0  # effective points that a covariance wants, for every parameter
+TEMPERING, MOST_TEMPERINGS = 0.7, 30  # 0.7³⁰ = 2·10⁻⁵: any weights are nearly equal then
+FLOOR = 1e-4  # of the widest covariance: a proposal of one point is still a distribution
+
 
 @dataclass(frozen=True)
 class Proposal:
@@ -24,6 +30,7 @@ class Proposal:
         """Return low-discrepancy points, the same at every call."""
         halton = Halton(len(self.mean), scramble=False)
         halton.fast_forward(1 + skip)
+        # θ = mean + Lz, LLᵀ = covariance
         normal = ndtri(halton.random(count))
         return np.asarray(self.mean + normal @ np.linalg.cholesky(self.covariance).T)
 
@@ -69,20 +76,22 @@ def _weigh(
     """w_t ∝ p(θ_t) / mean_r q_r(θ_t)."""
     T = np.concatenate(thetas)
     mixture = logsumexp([q.log_density(T) for q in proposals], axis=0) - np.log(len(proposals))
+    # log ∫p ≈ log mean_t p(θ_t)/q(θ_t)
     log_weights = np.nan_to_num(np.concatenate(values), nan=-np.inf) - mixture
     total = float(logsumexp(log_weights))
     return WeightedPoints(T, np.exp(log_weights - total), total - float(np.log(len(T))))
 
 
-def _fit(points: WeightedPoints, widest: Proposal, inflation: float = 1.5) -> Proposal:
+def _fit(points: WeightedPoints, widest: Proposal) -> Proposal:
     """Weighted mean and inflated covariance, weights tempered until they count enough points."""
     weights = points.weights
-    for _ in range(30):
-        if 1 / np.sum(weights**2) >= 4.0 * points.thetas.shape[1]:
+    for _ in range(MOST_TEMPERINGS):
+        # effective number of points 1/Σw²
+        if 1 / np.sum(weights**2) >= POINTS_A_PARAMETER * points.thetas.shape[1]:
             break
-        weights = weights**0.7
+        weights = weights**TEMPERING
         weights = weights / weights.sum()
     mean = weights @ points.thetas
     centred = points.thetas - mean
-    covariance = inflation * (weights * centred.T) @ centred + 1e-4 * widest.covariance
+    covariance = INFLATION * (weights * centred.T) @ centred + FLOOR * widest.covariance
     return Proposal(mean, np.asarray(covariance))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf
 
-from dpgp.arithmetic import NUMPY
+from dpgp.arithmetic import NUMPY, TINY
 from dpgp.features.base import WhitenedMap
 from dpgp.features.missing import missing_covariance, missing_variance
 from dpgp.inference.evidence import Conditional, Measurement, Moments
@@ -22,6 +22,12 @@ Array = NDArray[np.float64]
 
 MOST_AT_ONCE = 2**24
 """Numbers that covariances of many θ may take in memory at once, about."""
+
+HALVINGS = 40
+"""Of an interval of ten standard deviations, to 10⁻¹¹ of one."""
+
+DIGITS = 9
+"""Decimals of cumulative weights that are compared: rounding errors are beyond them."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +64,14 @@ class Posterior:
         return EffectiveKernel(self, inducing_points(self.features))
 
     def half_width(self, U: Array, coverage: float) -> tuple[Array, Array]:
-        """Return centre and half-width of an interval for f over draws of θ, N(mean, ρ_t var f)."""
+        """Return centre and half-width of an interval for f over draws of θ, N(mean, s_t var f)."""
         mean, variance = self._latent(U)
         scales = np.sqrt(variance[:, None] * self.spreads / self.spreads.mean())
         return mean, mixture_half_width(scales, coverage)
 
     def _latent(self, U: Array) -> tuple[Array, Array]:
         phi = self.features.evaluate(U)
+        # φᵀVφ, and what φ misses
         variance = np.maximum(np.einsum("dn,dn->n", self.moments.V @ phi, phi), 0.0)
         return self.moments.w @ phi, variance + self.missing_variance(U)
 
@@ -111,6 +118,7 @@ def collapse(points: WeightedPoints, conditional: Conditional, measurement: Meas
     centred = conditional.mean - mean
     V = np.tensordot(omega, conditional.covariance, axes=1) + (omega * centred.T) @ centred
     noise = np.sqrt(omega @ np.exp(2 * points.thetas[:, -1]))
+    # w = Uw'
     # V_θ is a difference: with little noise its last digits may make it negative
     return Moments(np.asarray(U @ mean), positive_part(U @ V @ U.T), float(noise))
 
@@ -119,9 +127,10 @@ def relative_spread(
     points: WeightedPoints, conditional: Conditional, measurement: Measurement
 ) -> Array:
     """Return how much of f is unknown under each θ, tr(B(V_t + (w_t − w̄)(w_t − w̄)ᵀ)), of mean 1."""
+    # UᵀBU = Λ: tr(Λ(V'_t + (w'_t − w̄')(w'_t − w̄')ᵀ))
     centred = conditional.mean - points.weights @ conditional.mean
     variances = np.diagonal(conditional.covariance, axis1=1, axis2=2)
-    spread = np.maximum((centred**2 + variances) @ measurement.Lambda, 1e-300)
+    spread = np.maximum((centred**2 + variances) @ measurement.Lambda, TINY)
     return np.asarray(spread / (points.weights @ spread))
 
 
@@ -130,15 +139,15 @@ def thin(points: WeightedPoints, count: int) -> NDArray[np.intp]:
     order = np.argsort(points.thetas[:, -1], kind="stable")
     positions = (np.arange(count) + 0.5) / count
     # equal weights have steps where positions are: rounded, both meet exactly on every processor
-    steps = np.round(np.cumsum(points.weights[order]), 9)
-    index = np.searchsorted(steps, np.round(positions, 9))
+    steps = np.round(np.cumsum(points.weights[order]), DIGITS)
+    index = np.searchsorted(steps, np.round(positions, DIGITS))
     return np.asarray(order[np.minimum(index, len(order) - 1)])
 
 
-def mixture_half_width(scales: Array, coverage: float, steps: int = 40) -> Array:
+def mixture_half_width(scales: Array, coverage: float) -> Array:
     """Return h with mean_t erf(h/(√2·scale_t)) = coverage for each row of ``scales``."""
     low, high = np.zeros(len(scales)), 10.0 * scales.max(axis=1)
-    for _ in range(steps):
+    for _ in range(HALVINGS):
         middle = (low + high) / 2
         enough = erf(middle[:, None] / (np.sqrt(2.0) * scales)).mean(axis=1) >= coverage
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)

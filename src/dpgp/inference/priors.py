@@ -14,18 +14,23 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sk
 
+from dpgp.kernels.parameters import MEDIAN_DEVIATION, MEDIAN_LENGTH
 from dpgp.kernels.registry import rule_of
 
 Array = NDArray[np.float64]
 
 LOG_NOISE_MEAN, LOG_NOISE_SD = math.log(0.07), 1.2
+"""By hand: 0.006 to 0.8 half-widths of the target within two standard deviations."""
+
+LEVEL_SD = 0.5
+"""Sd of the constant, in half-widths: within bounds at two of them. Not learned, from one value."""
 
 
 def default_kernel(columns: int) -> Any:
     """A smooth function around a line around a constant: v·RBF + 0.5² + v'·⟨x, x'⟩."""
-    smooth = sk.ConstantKernel(0.09) * sk.RBF(np.full(columns, 0.5))
-    line = sk.ConstantKernel(0.09) * sk.DotProduct(0.0, sigma_0_bounds="fixed")
-    return smooth + sk.ConstantKernel(0.25, "fixed") + line
+    smooth = sk.ConstantKernel(MEDIAN_DEVIATION**2) * sk.RBF(np.full(columns, MEDIAN_LENGTH))
+    line = sk.ConstantKernel(MEDIAN_DEVIATION**2) * sk.DotProduct(0.0, sigma_0_bounds="fixed")
+    return smooth + sk.ConstantKernel(LEVEL_SD**2, "fixed") + line
 
 
 @dataclass(frozen=True)

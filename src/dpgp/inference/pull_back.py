@@ -15,10 +15,18 @@ from scipy.linalg import cho_factor, cho_solve
 
 Array = NDArray[np.float64]
 
-ACCELERATED_STEPS = 100
-ACTIVE_SET_STEPS = 400
-ACTIVE_SET_FLOPS = 4e9
-ROUNDS = 20
+# Limits of time, not of accuracy, which `minimise` certifies; set by hand
+ACCELERATED_STEPS = 100  # a burst before the active set takes over
+ACTIVE_SET_STEPS = 400  # a turn of it, where atoms are few
+ACTIVE_SET_FLOPS = 4e9  # the same where they are many: seconds of one core
+ROUNDS = 20  # turns of both
+POWER_STEPS = 20  # each sharpens the bound of the largest eigenvalue; any number is valid
+
+GAP, ROUNDING = 1e-7, 1e-13
+"""Certified gap, relative to the squared distance and to ‖B̂‖²: below both noise and rounding."""
+
+JITTER = 1e-11
+"""Of the trace, in Newton steps: atoms that features do not tell apart make H singular."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,7 @@ def feasible_part(B_hat: Array, n: float) -> Array:
 def project_to_simplex(v: Array, total: float) -> Array:
     r"""Nearest :math:`p \ge 0` of sum `total`: :math:`\max(v - t, 0)`. Duchi et al. (2008)."""
     descending = np.sort(v)[::-1]
+    # t_k = (Σ_{i≤k} v_(i) − total)/k, at the last k with v_(k) > t_k
     thresholds = (np.cumsum(descending) - total) / np.arange(1, len(v) + 1)
     kept = np.flatnonzero(descending > thresholds)[-1]
     projected: Array = np.maximum(v - thresholds[kept], 0.0)
@@ -73,7 +82,7 @@ def project_to_simplex(v: Array, total: float) -> Array:
 
 
 def minimise(
-    problem: SimplexQuadratic, floor: float, start: Array, tolerance: float = 1e-7
+    problem: SimplexQuadratic, floor: float, start: Array, tolerance: float = GAP
 ) -> Array:
     r"""Minimiser of `problem`, to a certified gap of `tolerance` times the squared distance.
 
@@ -86,7 +95,7 @@ def minimise(
 
     def solved(p: Array) -> bool:
         distance = max(problem.value(p) + floor, 0.0)
-        return problem.gap(p) <= tolerance * distance + 1e-13 * floor
+        return problem.gap(p) <= tolerance * distance + ROUNDING * floor
 
     for _ in range(ROUNDS):
         p = _active_set(problem, _accelerated(problem, p, step), solved)
@@ -103,6 +112,7 @@ def _accelerated(problem: SimplexQuadratic, p: Array, step: float) -> Array:
         if (ahead - after) @ (after - p) > 0:
             ahead, momentum = p, 1.0
             after = project_to_simplex(p - step * problem.gradient(p), problem.n)
+        # t' = ½(1 + √(1 + 4t²)),  ahead = p' + (t − 1)/t' (p' − p)
         grown = 0.5 * (1 + np.sqrt(1 + 4 * momentum**2))
         ahead, p, momentum = after + (momentum - 1) / grown * (after - p), after, grown
     return p
@@ -129,8 +139,9 @@ def _active_set(problem: SimplexQuadratic, p: Array, solved: Callable[[Array], b
 
 def _newton_step(H: Array, g: Array) -> Array:
     r"""Minimiser of :math:`\tfrac12 s^\top Hs + g^\top s` of sum 0; `H` may be singular."""
-    jitter = 1e-11 * float(np.trace(H))
+    jitter = JITTER * float(np.trace(H))
     factor = cho_factor(H + jitter * np.eye(len(H)), lower=True)
+    # s = −H⁻¹g − λH⁻¹1 with λ such that Σs = 0
     toward, level = cho_solve(factor, np.column_stack([-g, np.ones(len(g))])).T
     s: Array = toward - toward.sum() / level.sum() * level
     return s
@@ -149,7 +160,7 @@ def _cut(p: Array, free: NDArray[np.intp], s: Array, n: float) -> tuple[Array, b
 def _largest_eigenvalue(H: Array) -> float:
     """Upper bound of the spectral norm of a non-negative matrix, sharpened by power steps."""
     x = np.ones(len(H))
-    for _ in range(20):
+    for _ in range(POWER_STEPS):
         x = H @ x
         x /= x.max()
     # Collatz–Wielandt: max_i (Hx)_i / x_i bounds the Perron root for any x > 0

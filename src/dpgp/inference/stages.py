@@ -31,7 +31,16 @@ from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
 Array = NDArray[np.float64]
 
 POINTS = 96
+"""Hyperparameters a round of the integral: by hand, accuracy against the time of a fit."""
+
 DRAWS = 32
+"""Equally likely hyperparameters that a fitted model keeps: by hand, the same trade."""
+
+FIRST_SWEEPS, SWEEPS = 4, 2
+"""Linearisations at the first stage, which starts from the prior, and at others, which go on."""
+
+ROUNDS, LAST_ROUNDS = 1, 2
+"""Proposals fitted in a sweep, and in the last one, whose points are kept."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +102,7 @@ def infer(
         proposals.append(previous.proposal)
     for sweep in range(sweeps):
         measurement = combine_stages(stages, gram, moments)
-        rounds = 2 if sweep == sweeps - 1 else 1
+        rounds = LAST_ROUNDS if sweep == sweeps - 1 else ROUNDS
         points, fitted = _integrate(model, stages, measurement, proposals, rounds)
         conditional = _condition(model, stages, measurement, points.thetas)
         moments = collapse(points, conditional, measurement)
@@ -180,7 +189,7 @@ class TargetFit:
         """Take a stage's release and update all beliefs."""
         self.stages.append(release)
         self.states = [
-            infer(model, self.stages, state, sweeps=4 if state is None else 2)
+            infer(model, self.stages, state, sweeps=FIRST_SWEEPS if state is None else SWEEPS)
             for model, state in zip(self.models, self.states, strict=True)
         ]
 

@@ -12,21 +12,31 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.arithmetic import TINY
 from dpgp.inference.pull_back import project_to_simplex
 
 Array = NDArray[np.float64]
 
 MIX = 0.5
-"""Share of the private CDF in the map; the rest is the identity, so slopes are at least a half."""
+"""Share of the private CDF in the map; the rest is the identity, so slopes are at least a half and
+empty stretches keep features too. By hand."""
 
 STEEPEST = 8.0
-"""Largest density, relative to uniform, that the map follows."""
+"""Largest density, relative to uniform, that the map follows; by hand: peaks may be noise."""
 
-AMPLITUDES = np.array([0.0, 0.25, 0.5, 1.0, 2.0, 4.0])
-LENGTHS = np.array([0.05, 0.15, 0.45])
-WORTHWHILE = 0.1
-LARGEST_SHARE = 0.05
-SMALLEST_SHARE = 0.01
+# The prior of a density, by hand; all equally likely before the counts are seen
+AMPLITUDES = np.array([0.0, 0.25, 0.5, 1.0, 2.0, 4.0])  # sds relative to uniform; 0 is uniform
+LENGTHS = np.array([0.05, 0.15, 0.45])  # correlation lengths, in widths of the box
+SAMPLING_VARIANCE = 1e-6  # of a relative mass, where there is no noise: keeps the likelihood finite
+
+# What a warp may cost, by hand: noise in the map against noise in every stage
+WORTHWHILE = 0.1  # error of the middle of a private CDF above which nothing is spent
+WANTED = 0.03  # the error that is bought where it is affordable
+SMALLEST_SHARE, LARGEST_SHARE = 0.01, 0.05  # of μ²
+
+FEW_BINS, SOME_BINS, MANY_BINS = 8, 16, 32
+SOME_FROM, MANY_FROM = 180, 1500
+"""nμ/Δ, rows over the noise of a count, from which on there are more bins; by hand."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,8 @@ def estimate_density(counts: Array, noise_std: float, n: float) -> Array:
     projected to non-negative masses of mean one. Much noise gives the uniform density: no warp.
     """
     K = len(counts)
-    observed, variance = counts * K / n - 1.0, (noise_std * K / n) ** 2 + 1e-6
+    # cK/n − 1 = f + noise
+    observed, variance = counts * K / n - 1.0, (noise_std * K / n) ** 2 + SAMPLING_VARIANCE
     log_evidence, means = [], []
     for amplitude in AMPLITUDES:
         for length in LENGTHS:
@@ -108,22 +119,25 @@ def warp_share(n: float, D: int, mu: float, sensitivity: float | None = None) ->
     the middle of a private CDF is off by :math:`e = \sigma_h\sqrt K/2n`. Spend what makes :math:`e`
     0.03, at least a hundredth, at most five; where that leaves it above a tenth, nothing.
     """
-    delta = math.sqrt(2 * D) if sensitivity is None else sensitivity
-    # e at w = 1
-    error = delta * math.sqrt(warp_bins(n, D, mu, sensitivity)) / (2 * n * mu)
+    Delta = math.sqrt(2 * D) if sensitivity is None else sensitivity
+    # e = Δ√K/(2nμ√w), here at w = 1
+    error = Delta * math.sqrt(warp_bins(n, D, mu, sensitivity)) / (2 * n * mu)
     if error / math.sqrt(LARGEST_SHARE) > WORTHWHILE:
         return 0.0
-    return min(max((error / 0.03) ** 2, SMALLEST_SHARE), LARGEST_SHARE)
+    return min(max((error / WANTED) ** 2, SMALLEST_SHARE), LARGEST_SHARE)
 
 
 def warp_bins(n: float, D: int, mu: float, sensitivity: float | None = None) -> int:
     r"""Number of bins from public numbers, 8, 16 or 32: more bins bring more noise into the CDF."""
     signal = n * mu / (math.sqrt(2 * D) if sensitivity is None else sensitivity)
-    return 8 if signal < 180 else 16 if signal < 1500 else 32
+    if signal < SOME_FROM:
+        return FEW_BINS
+    return SOME_BINS if signal < MANY_FROM else MANY_BINS
 
 
 def _condition(observed: Array, C: Array, variance: float) -> tuple[float, Array]:
     """Log evidence and posterior mean of a Gaussian signal of covariance `C` in white noise."""
+    # −½ yᵀS⁻¹y − ½ log|S| and CS⁻¹y, S = C + variance·I
     S = C + variance * np.eye(len(observed))
     solved = np.linalg.solve(S, observed)
     return -0.5 * float(observed @ solved + np.linalg.slogdet(S)[1]), C @ solved
@@ -142,7 +156,7 @@ def _cut_peaks(density: Array) -> Array:
     cut = np.minimum(density, STEEPEST)
     spare = density.mean() - cut.mean()
     room = STEEPEST - cut
-    filled: Array = cut + spare * room / max(float(room.mean()), 1e-12)
+    filled: Array = cut + spare * room / max(float(room.mean()), TINY)
     return filled
 
 

@@ -22,6 +22,9 @@ Array = NDArray[np.float64]
 POINTS = 24
 """Public points at which a kernel is tried out: enough to show one that is no covariance."""
 
+VARIANCE_ROUNDING, EIGENVALUE_ROUNDING = 1e-9, 1e-8
+"""Relative errors of a variance and of the smallest eigenvalue that a sound kernel may show."""
+
 
 def variance_bound(kernel: Any, box: Box | None = None) -> float:
     """Return an upper bound of k(x, x) over the public ``box`` (over everything if None).
@@ -68,7 +71,7 @@ def check_kernel(kernel: Any, columns: int) -> None:
     points = np.random.default_rng(0).uniform(-1.0, 1.0, (POINTS, columns))
     thetas = np.stack([kernel.theta, medians])
     variances = batch_diag(kernel, thetas[:1], points)
-    if not variances.max() <= bound * (1.0 + 1e-9):
+    if not variances.max() <= bound * (1.0 + VARIANCE_ROUNDING):
         raise ValueError(
             f"`kernel`: the variance of {kernel} exceeds its `variance_bound` {bound:g}; give the "
             "largest variance that it has on inputs scaled to [-1, 1]."
@@ -86,4 +89,6 @@ def _are_covariances(K: Array) -> bool:
         return False
     symmetric = np.allclose(K, np.swapaxes(K, 1, 2))
     eigenvalues = np.linalg.eigvalsh(K)
-    return symmetric and bool((eigenvalues[:, 0] >= -1e-8 * eigenvalues[:, -1]).all())
+    return symmetric and bool(
+        (eigenvalues[:, 0] >= -EIGENVALUE_ROUNDING * eigenvalues[:, -1]).all()
+    )

@@ -12,7 +12,7 @@ from dpgp.arithmetic import Library
 from dpgp.kernels.base import Box, Tree
 from dpgp.kernels.envelopes import Cells, Envelope, constant_envelope
 from dpgp.kernels.leaf import Leaf
-from dpgp.kernels.parameters import Measure, Parameter, third_of_the_range
+from dpgp.kernels.parameters import LOG_VARIANCE_SD, Measure, Parameter, third_of_the_range
 
 Array = NDArray[np.float64]
 
@@ -24,7 +24,12 @@ class ConstantRule(Leaf):
     part = "constant part"
     parameters = (
         Parameter(
-            "constant_value", "size", Measure.VARIANCE, third_of_the_range, 1.4, may_be_zero=True
+            "constant_value",
+            "size",
+            Measure.VARIANCE,
+            third_of_the_range,
+            LOG_VARIANCE_SD,
+            may_be_zero=True,
         ),
     )
     javascript = """{

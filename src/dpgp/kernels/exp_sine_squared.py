@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process import kernels as sk
 
-from dpgp.arithmetic import Library
+from dpgp.arithmetic import SMALLEST_SQUARE, Library
 from dpgp.kernels.base import Box, Tree
 from dpgp.kernels.envelopes import Cells, Envelope
 from dpgp.kernels.leaf import Leaf
-from dpgp.kernels.parameters import Measure, Parameter, half_ranges
+from dpgp.kernels.parameters import LOG_LENGTH_SD, Measure, Parameter, half_ranges
 
 
 class ExpSineSquaredRule(Leaf):
@@ -25,8 +25,8 @@ class ExpSineSquaredRule(Leaf):
     kind = sk.ExpSineSquared
     part = "periodic part (ExpSineSquared)"
     parameters = (
-        Parameter("length_scale", "smoothness", Measure.NUMBER, half_ranges, 0.8),
-        Parameter("periodicity", "period", Measure.LENGTH, half_ranges, 0.8),
+        Parameter("length_scale", "smoothness", Measure.NUMBER, half_ranges, LOG_LENGTH_SD),
+        Parameter("periodicity", "period", Measure.LENGTH, half_ranges, LOG_LENGTH_SD),
     )
     javascript = """{
     gram: (tree, Z) => {
@@ -46,7 +46,7 @@ class ExpSineSquaredRule(Leaf):
     def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
         """Return exp(−2 (sin(πr/p)/ℓ)²), r = ‖x − y‖."""
         squares = library.einsum("nmd->nm", (X[:, None, :] - Y[None, :, :]) ** 2)
-        r = library.sqrt(squares + 1e-36)  # with a derivative at 0
+        r = library.sqrt(squares + SMALLEST_SQUARE)
         turns = r[None, :, :] * (math.pi / tree["periodicity"])[:, :, None]
         return library.exp(-2.0 * (library.sin(turns) / tree["length_scale"][:, :, None]) ** 2)
 

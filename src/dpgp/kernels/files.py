@@ -13,8 +13,8 @@ from dpgp.checked_values import ModelFileError, as_choice
 from dpgp.kernels.own import OWN
 from dpgp.kernels.registry import rule_of, rules
 
-DEEPEST = 64
-LARGEST = 1000
+DEEPEST = 64  # kernels within kernels of a file: far below what would exhaust the stack
+LARGEST = 1000  # kernels in all: a file cannot ask for hours of work
 
 
 def kernel_to_json(kernel: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.gaussian_process import kernels as sk
 
-from dpgp.arithmetic import Library
+from dpgp.arithmetic import SMALLEST_SQUARE, Library
 from dpgp.kernels.base import Tree
 from dpgp.kernels.own import OWN, OWN_TYPE
 from dpgp.kernels.radial import LENGTHS, Radial
@@ -55,7 +55,7 @@ class MaternRule(Radial):
         """Return e⁻ᵗ times 1, 1 + t, or 1 + t + t²/3, with t = √(2ν s)."""
         if tree["type"] == "Materninf":
             return library.exp(-0.5 * squares)
-        r = library.sqrt(squares + 1e-36)  # with a derivative at 0
+        r = library.sqrt(squares + SMALLEST_SQUARE)
         if tree["type"] == "Matern0.5":
             return library.exp(-r)
         if tree["type"] == "Matern1.5":

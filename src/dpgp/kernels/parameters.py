@@ -13,6 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+# Weak priors, set by hand: bounds tell the order of magnitude and no more
+MEDIAN_LENGTH = 0.5  # half-widths of the box, in one dimension
+MEDIAN_DEVIATION = 0.3  # half-widths of the target: functions that stay within the bounds
+LOG_LENGTH_SD, LOG_VARIANCE_SD, LOG_OTHER_SD = 0.8, 1.4, 1.0  # factors 2.2, 4 and 2.7
+
 
 class Measure(Enum):
     """What a number measures, so that a report can give it a unit."""
@@ -23,14 +28,19 @@ class Measure(Enum):
     NUMBER = "nothing that has a unit"
 
 
+def median_length(columns: int) -> float:
+    """Return 0.5·√D: distances in a box grow with the root of its dimension."""
+    return MEDIAN_LENGTH * math.sqrt(columns)
+
+
 def half_ranges(columns: int) -> float:
-    """Return log(0.5·√D), half the length within which points of the box are near."""
-    return math.log(0.5 * math.sqrt(columns))
+    """Return log(0.5·√D), the median of the logarithm of a length."""
+    return math.log(median_length(columns))
 
 
 def third_of_the_range(columns: int) -> float:
     """Return log 0.3², the variance of functions that stay within the public bounds."""
-    return 2 * math.log(0.3)
+    return 2 * math.log(MEDIAN_DEVIATION)
 
 
 @dataclass(frozen=True)
@@ -41,7 +51,7 @@ class Parameter:
     word: str
     measure: Measure
     log_median: Callable[[int], float] | None = None
-    log_sd: float = 1.0
+    log_sd: float = LOG_OTHER_SD
     may_be_zero: bool = False
     per_input: bool = False
 

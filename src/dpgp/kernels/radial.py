@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,12 @@ from dpgp.arithmetic import Library
 from dpgp.kernels.base import Box, Tree
 from dpgp.kernels.envelopes import Cells, Envelope
 from dpgp.kernels.leaf import Leaf
-from dpgp.kernels.parameters import Measure, Parameter, half_ranges
+from dpgp.kernels.parameters import LOG_LENGTH_SD, Measure, Parameter, half_ranges
 
 Array = NDArray[np.float64]
 
-LENGTHS = Parameter("length_scale", "length", Measure.LENGTH, half_ranges, 0.8, per_input=True)
-ONE_LENGTH = Parameter("length_scale", "length", Measure.LENGTH, half_ranges, 0.8)
+ONE_LENGTH = Parameter("length_scale", "length", Measure.LENGTH, half_ranges, LOG_LENGTH_SD)
+LENGTHS = replace(ONE_LENGTH, per_input=True)
 
 
 class Radial(Leaf):

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from dpgp.features.inputs import UnitInputs
-from dpgp.inference.conformal import Calibration
+from dpgp.inference.conformal import COVERAGE, Calibration
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
 from dpgp.model.density import InputDensity
@@ -26,6 +26,12 @@ from dpgp.privacy.certificate import Certificate
 from dpgp.roots import symmetric_root
 
 Array = NDArray[np.float64]
+
+
+COLUMN_HEADINGS = ("column", "role", "from", "to")
+
+NINE_IN_TEN = (0.05, 0.5, 0.95)
+"""Quantiles by which draws of a hyperparameter are told: nine in ten lie between the outer ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +67,23 @@ class FittedModel:
         """Names of the targets, numbered ones where they have none."""
         return self.options.target_box.column_names("target")
 
+    def column_rows(self) -> list[tuple[str, str, str, str]]:
+        """Return name, role and bounds of all columns as text, under ``COLUMN_HEADINGS``."""
+        boxes = (("input", self.options.box), ("target", self.options.target_box))
+        return [
+            (name, kind, f"{low:g}", f"{high:g}")
+            for kind, box in boxes
+            for name, low, high in zip(box.column_names(kind), box.low, box.high, strict=True)
+        ]
+
+    def noise_draws(self, target: int) -> Array:
+        """Return equally likely standard deviations of one observation, in units of the target."""
+        return np.asarray(self._scale(target) * np.exp(self.posteriors[target].thetas[:, -1]))
+
+    def noise_quantiles(self, target: int) -> tuple[float, float, float]:
+        """Return the median of these draws between two values that hold nine in ten of them."""
+        return low_median_high(self.noise_draws(target))
+
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False, latent: bool = False
     ) -> Any:
@@ -80,7 +103,7 @@ class FittedModel:
         return (mean, second) if return_std or return_cov else mean
 
     def predict_interval(
-        self, X: Any, coverage: float = 0.95, latent: bool = False
+        self, X: Any, coverage: float = COVERAGE, latent: bool = False
     ) -> tuple[Array, Array]:
         """Return lower and upper ends of intervals that hold new observations that often.
 
@@ -200,6 +223,12 @@ class FittedModel:
         from dpgp.report.notebook import model_html
 
         return model_html(self)
+
+
+def low_median_high(draws: Array) -> tuple[float, float, float]:
+    """Return the median of draws between the ends of the range of nine in ten of them."""
+    low, median, high = np.quantile(draws, NINE_IN_TEN).tolist()
+    return low, median, high
 
 
 def side_by_side(parts: Sequence[Array]) -> Array:

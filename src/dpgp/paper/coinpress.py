@@ -25,9 +25,10 @@ from dpgp.private.wall import release_sum
 
 Array = NDArray[np.float64]
 
+# Steps and shares as in HM21, where it scores hyperparameters
 STEPS = 12
 LAST_SHARE = 0.75
-TAIL_PROBABILITY = 0.01
+TAIL_PROBABILITY = 0.01  # β
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,9 @@ from dpgp.private.wall import release_gram
 
 Array = NDArray[np.float64]
 
+PRIOR_MEAN_SHARE = 0.1
+"""Of μ², for a prior mean by CoinPress; HM21 §5.4 does not say, so by hand."""
+
 
 def dp_gp_inference(
     X: Any,
@@ -50,7 +53,7 @@ def dp_gp_inference(
     sensitivity: Literal["clamped", "printed"] = "clamped",
     covariance: CovarianceTerms = "complete",
     prior_mean: float | Literal["coinpress"] = 0.0,
-    prior_mean_share: float = 0.1,
+    prior_mean_share: float = PRIOR_MEAN_SHARE,
     n_jobs: int | None = None,
 ) -> SparsePosterior:
     r"""Fit a sparse Gaussian process under :math:`(\epsilon, \delta)`-differential privacy.

@@ -28,6 +28,9 @@ from dpgp.private.rows import Rows
 
 Accounting = Literal["liu-talwar", "renyi"]
 
+GAMMA = 0.01
+"""Probability to stop after a run, as in HM21 §5.3: a hundred runs on average."""
+
 
 @dataclass(frozen=True)
 class LearnedModel:
@@ -54,7 +57,7 @@ def dp_gp_learn_hyperparameters(
     target_bound: float,
     epsilon: float,
     delta: float,
-    gamma: float = 0.01,
+    gamma: float = GAMMA,
     accounting: Accounting = "liu-talwar",
     random_state: int | np.random.Generator | None = None,
     shape: float = 1.0,
@@ -142,7 +145,7 @@ def selection_budget(
     epsilon: float,
     delta: float,
     accounting: Accounting,
-    gamma: float = 0.01,
+    gamma: float = GAMMA,
     shape: float = 1.0,
     mean_draws: float | None = None,
 ) -> LiuTalwarBudget | RenyiBudget:

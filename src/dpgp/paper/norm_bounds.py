@@ -29,13 +29,17 @@ from dpgp.kernels.envelopes import Cells, bound_sum
 Array = NDArray[np.float64]
 
 ROUNDING_PER_POINT = 1e-12
-"""Relative margin for floating-point error that a certified bound adds per inducing point."""
+"""Relative margin for floating-point error that a certified bound adds per inducing point:
+thousands of units in the last place."""
+
+SAME = 1e-12
+"""Relative difference of positions or scales that counts as rounding."""
 
 CELL_LIMIT = 100_000
 """Cells after which a search stops and reports the gap that is left."""
 
 BATCH = 256
-"""Cells split at a time."""
+"""Cells split at a time: enough to be fast, few enough to prune early."""
 
 
 @dataclass(frozen=True)
@@ -283,7 +287,7 @@ def _grid_axes(points: Array) -> tuple[Array, ...] | None:
 
 def _is_odd_and_regular(axis: Array) -> bool:
     regular = np.linspace(axis[0], axis[-1], len(axis))
-    rounding = 1e-12 * (np.ptp(axis) + np.abs(axis).max())
+    rounding = SAME * (np.ptp(axis) + np.abs(axis).max())
     return len(axis) % 2 == 1 and bool(np.all(np.abs(axis - regular) <= rounding))
 
 
@@ -293,7 +297,7 @@ def _radial(kernel: Any, points: Array, rule: str) -> tuple[Callable[[Array], Ar
     scales = inverse_scales(kernel, n_columns)
     weights = scales[0] if len(scales) else np.ones(n_columns)
     column = int(np.argmax(weights))
-    parallel = np.allclose(scales * weights[column], scales[:, [column]] * weights, 1e-12, 0.0)
+    parallel = np.allclose(scales * weights[column], scales[:, [column]] * weights, SAME, 0.0)
     if not (is_gaussian_mixture(kernel) and parallel):
         raise _unsuitable(rule)
 

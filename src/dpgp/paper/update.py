@@ -17,6 +17,9 @@ from scipy.linalg import cho_factor, cho_solve
 Array = NDArray[np.float64]
 CovarianceTerms = Literal["complete", "printed", "naive"]
 
+FAILURE_PROBABILITY = 0.01
+"""ρ of HM21 eq. 13, how often λ may be too small; theirs."""
+
 
 class ReleasedMoments(NamedTuple):
     """The released A = Σ k_i y_i and B = Σ k_i k_iᵀ with the standard deviations of their noise."""
@@ -40,7 +43,7 @@ def dp_update(
     noise_std: float,
     *,
     covariance: CovarianceTerms = "complete",
-    failure_probability: float = 0.01,
+    failure_probability: float = FAILURE_PROBABILITY,
 ) -> Update:
     """Compute q(u) from noisy moments (HM21 eq. 12)."""
     regulariser = regularisation(len(K_zz), moments.sigma_b, noise_std, failure_probability)
@@ -70,6 +73,7 @@ def regularised_inverse(matrix: Array, regulariser: float) -> Array:
     Differs from HM21: its λ does not guarantee a positive definite matrix, so it is checked.
     """
     identity = np.eye(len(matrix))
+    # a first step above rounding errors, where λ is zero
     smallest = 1e-14 * float(np.trace(np.abs(matrix)))
     while True:
         try:

@@ -25,9 +25,11 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.inference import clipping
 from dpgp.inference.priors import default_kernel
+from dpgp.kernels.parameters import MEDIAN_LENGTH, median_length
 from dpgp.planning.forecast import Errors, Outlook, forecast_errors, prospect_of
 from dpgp.planning.prior_functions import Functions, plausible_functions
 from dpgp.planning.setting import Setting
+from dpgp.steps.queries import SMALLEST_WEIGHT
 
 if TYPE_CHECKING:
     from dpgp.steps.base import Step
@@ -35,8 +37,15 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 QUICKER_GAIN, SLOWER_GAIN = 0.05, 0.2
-"""How much less error a layout of fewer, or of more features must promise than the first."""
+"""How much less error a layout of fewer, or of more features must promise than the first. By hand:
+forecasts err by more than a twentieth, and more features take more time."""
+
 EQUAL = 1e-6
+"""Difference of mean log errors that counts as none: rounding shall not choose."""
+
+
+JOINT_POINTS = 40
+"""Joint points beyond three inputs. By hand: interactions seen against d² noisy numbers."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,7 @@ class Layout:
     """
 
     families: tuple[str, ...]
-    points: int = 40
+    points: int = JOINT_POINTS
     length: float | None = None
     target_weight: float = 1.0
 
@@ -69,17 +78,22 @@ class Layout:
         return InducingFeatures(RBF(self.length or joint_length(columns)), anchors)
 
 
-ADDITIVE_LENGTH, ADDITIVE_POINTS = 0.5, 5
-_GRIDS = {  # points an axis and reference length
+ADDITIVE_LENGTH, ADDITIVE_POINTS = (
+    MEDIAN_LENGTH,
+    5,
+)  # points half a width apart
+# Points an axis and reference length, shorter than the one expected; the first was set by hand on
+# simulated functions and surveys, the others are finer and coarser, for a forecast to choose from
+_GRIDS = {
     1: ((20, 0.15), (30, 0.1), (12, 0.25), (8, 0.4)),
     2: ((7, 0.35), (5, 0.5), (4, 0.7)),
     3: ((4, 0.7), (3, 1.0)),
 }
 _MIXTURES = (
-    Layout(("linear", "additive", "joint"), target_weight=0.5),
+    Layout(("linear", "additive", "joint"), target_weight=SMALLEST_WEIGHT),
     Layout(("linear", "additive", "joint")),
-    Layout(("linear", "additive"), target_weight=0.5),
-    Layout(("linear",), target_weight=0.5),
+    Layout(("linear", "additive"), target_weight=SMALLEST_WEIGHT),
+    Layout(("linear",), target_weight=SMALLEST_WEIGHT),
 )
 
 
@@ -99,8 +113,8 @@ def affordable(setting: Setting) -> tuple[Layout, ...]:
 
 
 def joint_length(columns: int) -> float:
-    """Return the reference length of joint points."""
-    return 0.5 * math.sqrt(columns)
+    """Return the reference length of joint points: what is expected of a length."""
+    return median_length(columns)
 
 
 def asked_layout(columns: int, family: Sequence[str] | None, points: int | None) -> Layout | None:
@@ -110,7 +124,7 @@ def asked_layout(columns: int, family: Sequence[str] | None, points: int | None)
     thumb = layouts(columns)[0]
     families = thumb.families if family is None else tuple(family)
     on_grid = "grid" in families
-    count, length = _GRIDS.get(columns, ((2, 1.0),))[0] if on_grid else (40, None)
+    count, length = _GRIDS.get(columns, ((2, 1.0),))[0] if on_grid else (JOINT_POINTS, None)
     count = count if points is None else points
     return Layout(families, count, length, thumb.target_weight)
 
@@ -126,11 +140,21 @@ class Design:
     layout: Layout | None = None
 
 
-_ATOMS = {1: 121, 2: 21, 3: 9}
+_ATOMS = {1: 121, 2: 21, 3: 9}  # an axis: finer than a grid's features, at most 729 in all
 SCATTERED_ATOMS, MOST_SCATTERED = 800, 8
-"""Beyond three inputs atoms are scattered, and beyond eight they are too few to be of use."""
+"""Beyond three inputs atoms are scattered, as many as the time of a fit allows, and beyond eight
+they are too few to be of use. By hand."""
 
-_DIRECTIONS = {1: 8.0, 2: 15.0, 3: 20.0}  # how many directions of the weights a fit learns, about
+_DIRECTIONS = {1: 8.0, 2: 15.0, 3: 20.0}
+MANY_DIRECTIONS = 30.0
+"""How many directions of the weights a fit learns, about, by the number of inputs; by hand."""
+
+SKEW_WEIGHT = 0.25
+"""Of the squared bias of exponential noise beside variances in the choice of κ: Gaussian noise
+shall not pay all of the price of a skewed one. By hand; `dpgp reproduce successor` shows both."""
+
+KAPPAS = np.linspace(1.0, 6.0, 101)
+"""Clips to choose from: below 1 little is gained, beyond 6 nothing is clipped."""
 
 
 def choose_design(
@@ -156,7 +180,7 @@ def choose_design(
 
 def planned_kappa(setting: Setting) -> float:
     """Return where stages clip, in residual sds."""
-    return choose_kappa(setting.n, setting.mu, _DIRECTIONS.get(setting.columns, 30.0))
+    return choose_kappa(setting.n, setting.mu, _DIRECTIONS.get(setting.columns, MANY_DIRECTIONS))
 
 
 def density_positions(columns: int) -> Array | None:
@@ -226,7 +250,7 @@ def choose(options: Sequence[Layout], errors: Sequence[Errors], columns: int) ->
     return options[int(np.argmax(scores <= scores.min() + EQUAL))]
 
 
-def choose_kappa(n: float, mu: float, directions: float, skew_weight: float = 0.25) -> float:
+def choose_kappa(n: float, mu: float, directions: float) -> float:
     r"""Return where to clip, in residual sds: the least of sampling, privacy noise and skewness.
 
     Minimises :math:`\frac dn\frac{m_2}{g^2} + (\frac{2d\kappa}{g\mu n})^2 + w\,b(\kappa)^2`, in
@@ -234,10 +258,9 @@ def choose_kappa(n: float, mu: float, directions: float, skew_weight: float = 0.
     """
     if math.isinf(mu):
         return math.inf
-    kappas = np.linspace(1.0, 6.0, 101)
-    unit = np.ones_like(kappas)
-    g, m2 = clipping.slope(kappas, unit), clipping.second_moment(kappas, unit)
-    bias = np.array([clipping.huber_bias(float(kappa)) for kappa in kappas])
+    unit = np.ones_like(KAPPAS)
+    g, m2 = clipping.slope(KAPPAS, unit), clipping.second_moment(KAPPAS, unit)
+    bias = np.array([clipping.huber_bias(float(kappa)) for kappa in KAPPAS])
     sampling = directions / n * m2 / g**2
-    privacy = (2 * directions * kappas / (g * mu * n)) ** 2
-    return float(kappas[np.argmin(sampling + privacy + skew_weight * bias**2)])
+    privacy = (2 * directions * KAPPAS / (g * mu * n)) ** 2
+    return float(KAPPAS[np.argmin(sampling + privacy + SKEW_WEIGHT * bias**2)])

@@ -5,7 +5,7 @@ and the function to be drawn from the prior, :math:`w \sim N(0, C_\theta)`. Then
 every stage is known in advance. Means of beliefs are a martingale, so that
 :math:`E[(w - w_k)(w - w_l)^\top] = V_{\max(k, l)}`, what was unknown before the later stage, and
 
-.. math:: V_{k+1} = C - CB(BCB + (\sigma^2 + \delta)B + Q)^{-1}BC, \quad
+.. math:: V_{k+1} = C - CB(BCB + (\sigma^2 + \sigma_R^2)B + Q)^{-1}BC, \quad
           Q = \sum_k\frac{\omega_k^2\sigma_{a,k}^2}{g_k^2} I
           + \Omega\Bigl(\sum_{kl}\omega_k\omega_lV_{\max(k,l)}\Bigr)
 
@@ -40,10 +40,18 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 RIDGE = 3e-8
-"""Ridge of the approximation of f by features where only its values matter."""
+"""Ridge of the approximation of f by features where only its values matter; by hand: above
+what rounding errors need."""
 
 RIDGE_IN_NOISE = 0.1
-"""The same beyond three inputs, in units of 1/nμ: large weights that no release could show."""
+"""The same beyond three inputs, in units of 1/nμ: large weights that no release could show. By
+hand; `benchmarks/forecast.py` compares forecasts with fits."""
+
+PLAUSIBLE = (0.1, 0.9)
+"""Quantiles over plausible functions that are the ends of a forecast: eight in ten lie between."""
+
+JITTER = 1e-11
+"""Of the mean eigenvalue of what is factorised: rounding errors, and fits without noise."""
 
 _ATOMS = {1: 61, 2: 11, 3: 5}  # coarser than those of a fit: only their covariance is of interest
 
@@ -85,7 +93,7 @@ class Prospect:
 
     @cached_property
     def projection(self) -> Array:
-        """(M + ρI)⁻¹φ/m: w from the values of f at the m points."""
+        """(M + ridge·I)⁻¹φ/m: w from the values of f at the m points."""
         ridge = self.ridge * np.eye(len(self.M))
         return np.asarray(np.linalg.solve(self.M + ridge, self.phi / self.phi.shape[1]))
 
@@ -94,6 +102,7 @@ class Prospect:
         """E[(f(x) − φ(x)ᵀw)²] over the cube, for every θ."""
         m = self.phi.shape[1]
         H = self.phi.T @ self.projection
+        # E f² − E[2fφᵀw − (φᵀw)²] = E f² − tr(K(2H − HᵀH))/m, H = φᵀ·projection
         seen = np.einsum("tij,ij->t", self.functions.K, (2 * H - H.T @ H) / m)
         return np.asarray(np.maximum(self.functions.mean_squares - seen, 0.0))
 
@@ -156,6 +165,7 @@ class Belief:
         # Q = Ω(Σ_kl ω_kω_l V_max(k,l)) + Σ_k ω_k²σ_ak²/g_k² I
         Q = stage.gram.error_covariance(_moved(omega, before))
         Q += float(np.sum((omega * noises) ** 2)) * np.eye(len(M))
+        # σ_R = Σ_k ω_k σ_Rk
         distortion = float(np.sum(omega * np.sqrt(added))) ** 2
         V = _posterior(self.C, n * M, self.noise_variance + distortion, Q)
         return replace(self, V=V, before=before, noises=tuple(noises.tolist()), added=added)
@@ -204,6 +214,7 @@ class Outlook:
             setting.neighbours,
             setting.rows_per_unit,
         )
+        # σ_b⁻² = Σ_k σ_bk⁻²
         own = math.inf if noise.feature_std == 0.0 else noise.feature_std**-2.0
         precision = self.precision + own
         gram = expected_gram(setting.n, self.prospect, precision**-0.5)
@@ -217,6 +228,7 @@ class Outlook:
         """Return the root mean square error of f that is left, for every θ."""
         prospect, functions = self.prospect, self.prospect.functions
         left = np.array([belief.V for belief in self.beliefs])
+        # E[(f − m)²] = tr(MV) + what the features miss
         squares = np.einsum("tij,ij->t", left, prospect.M) + prospect.missing
         return Errors(
             np.sqrt(np.maximum(squares, 0.0)),
@@ -231,7 +243,7 @@ def forecast_errors(outlook: Outlook, steps: Iterable[Step]) -> Errors:
 
 
 def _weights(noises: Array, Gamma: Array, before: Sequence[Array]) -> Array:
-    """ω of the stages, S_kl = δ_kl σ_ak²/g_k² + tr(Γ V_max(k,l))/d."""
+    """ω of the stages, S_kl = 1_kl σ_ak²/g_k² + tr(Γ V_max(k,l))/d."""
     if noises[-1] == 0.0:
         return np.asarray(np.eye(len(noises))[-1])
     traces = np.array([np.sum(Gamma * V) for V in before])
@@ -246,10 +258,10 @@ def _moved(omega: Array, before: Sequence[Array]) -> Array:
 
 
 def _posterior(C: Array, B: Array, variance: float, Q: Array) -> Array:
-    """C − CB(BCB + (σ² + δ)B + Q)⁻¹BC."""
+    """C − CB(BCB + (σ² + σ_R²)B + Q)⁻¹BC."""
     BC = B @ C
     S = BC @ B + variance * B + Q
-    jitter = 1e-11 * np.trace(S) / len(S)
+    jitter = JITTER * np.trace(S) / len(S)
     factor = cho_factor(S + jitter * np.eye(len(S)), lower=True, check_finite=False)
     V = C - BC.T @ cho_solve(factor, BC, check_finite=False)
     return np.asarray(V + V.T) / 2

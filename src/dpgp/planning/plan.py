@@ -21,7 +21,7 @@ from dpgp.planning.design import Design, Layout, affordable, compare
 from dpgp.planning.forecast import Errors
 from dpgp.planning.prior_functions import Functions, plausible_functions
 from dpgp.planning.question import Answer, Forecast, PlannedDesign, Question, planned_design
-from dpgp.privacy.arguments import as_count, as_finite_positive
+from dpgp.privacy.arguments import DELTA, EPSILON, as_count, as_finite_positive
 from dpgp.steps import KINDS, GramStage
 
 if TYPE_CHECKING:
@@ -31,8 +31,13 @@ Array = NDArray[np.float64]
 
 DOCUMENT = "docs/choosing-epsilon.md"
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
+"""Where a plot of the forecast has its points: equal steps to the eye on a logarithmic axis."""
+
 SEARCHED = (0.01, 100.0)
-"""Range in which :meth:`Plan.epsilon_for` looks."""
+"""Range in which :meth:`Plan.epsilon_for` looks: hardly any use below, hardly any promise above."""
+
+SEARCH_STEP = 1.02
+"""Where it stops: forecasts are not accurate to two per cent in ε."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,7 @@ class Plan:
             )
         if self._expected(low) <= error:
             return low
-        while high / low > 1.02:
+        while high / low > SEARCH_STEP:
             middle = math.sqrt(low * high)
             low, high = (low, middle) if self._expected(middle) <= error else (middle, high)
         return high
@@ -120,8 +125,8 @@ def plan(
     n: int,
     bounds: Any,
     target_bounds: Any,
-    epsilon: float = 1.0,
-    delta: float = 1e-6,
+    epsilon: float = EPSILON,
+    delta: float = DELTA,
     kernel: Any = None,
     noise_std: float | None = None,
     features: str | Sequence[str] | None = None,

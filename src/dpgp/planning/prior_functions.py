@@ -20,11 +20,20 @@ from dpgp.kernels.formula import batch_gram
 
 Array = NDArray[np.float64]
 
-CUBE_POINTS = 300
-CANDIDATES = 256
+# Set by hand: the accuracy of a forecast against the time of a plan
+CUBE_POINTS = 300  # that stand for the public box
+CANDIDATES = 256  # draws of the prior, of which those are kept that respect the bounds
+FUNCTIONS = 32  # equally plausible θ that a forecast is averaged over
+DRAWS, VALUES = 256, 50  # functions under each θ, and values of each, that are held to the bounds
+
+TINY_CHANCE = 1e-100
+"""Keeps the logarithm of a chance finite."""
+
+LEAST_CHANCE = 1e-3
+"""Weight that a θ keeps whatever its functions do: a prior that never fits is still a prior."""
+
 JITTER = 1e-9
-FUNCTIONS = 32
-"""How many equally plausible θ a forecast is averaged over."""
+"""Of the mean variance: rounding errors of a Cholesky root."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +90,7 @@ def plausible_functions(
 
 def _even_points(count: int, dimension: int) -> Array:
     """Additive recurrence with the powers of 1/φ, φ^{D+1} = φ + 1: even in any dimension."""
+    # fixed point of φ = (1 + φ)^{1/(D+1)}, from anywhere: 60 steps are exact to rounding errors
     root = 1.5
     for _ in range(60):
         root = (1 + root) ** (1 / (dimension + 1))
@@ -88,21 +98,21 @@ def _even_points(count: int, dimension: int) -> Array:
     return np.asarray((0.5 + np.outer(np.arange(1, count + 1), steps)) % 1.0)
 
 
-def _chance_within_bounds(functions: Functions, draws: int = 256, points: int = 50) -> Array:
+def _chance_within_bounds(functions: Functions) -> Array:
     """Chance, for every θ, that at most one of fifty values of y = f + ε leaves [−1, 1].
 
     An average over draws of f; given f the values are independent, and the chance is exact.
     """
-    U, sigma = functions.points[:points], np.sqrt(functions.noise_variances)[:, None, None]
-    f = _cholesky_roots(functions, U) @ _normal_draws(points, draws).T
-    inside = np.maximum(ndtr((1 - f) / sigma) - ndtr((-1 - f) / sigma), 1e-100)
+    U, sigma = functions.points[:VALUES], np.sqrt(functions.noise_variances)[:, None, None]
+    f = _cholesky_roots(functions, U) @ _normal_draws(VALUES, DRAWS).T
+    inside = np.maximum(ndtr((1 - f) / sigma) - ndtr((-1 - f) / sigma), TINY_CHANCE)
     # P(at most one outside) = Π q (1 + Σ (1 − q)/q), q the chance of a value to stay inside
     at_most_one = np.exp(np.log(inside).sum(axis=1)) * (1 + (1 / inside - 1).sum(axis=1))
-    return np.asarray(at_most_one.mean(axis=1) + 1e-3)
+    return np.asarray(at_most_one.mean(axis=1) + LEAST_CHANCE)
 
 
 def _cholesky_roots(functions: Functions, U: Array) -> Array:
-    """Lower L with LLᵀ = K_θ(U, U) + ρI: one root on every processor, as eigenvectors are not."""
+    """Lower L, LLᵀ = K_θ(U, U) + jitter·I: the same on every processor, as eigenvectors are not."""
     kernels, m = functions.thetas[:, :-1], len(U)
     gram = np.broadcast_to(batch_gram(functions.kernel, kernels, U, U), (len(kernels), m, m))
     size = np.diagonal(gram, axis1=1, axis2=2).mean(axis=1)[:, None, None]

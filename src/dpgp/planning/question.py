@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpgp.domain import Box
 from dpgp.options import Options
 from dpgp.planning.design import ADDITIVE_LENGTH, Design, choose_design, joint_length
-from dpgp.planning.forecast import Errors, Outlook, forecast_errors, prospect_of
+from dpgp.planning.forecast import PLAUSIBLE, Errors, Outlook, forecast_errors, prospect_of
 from dpgp.planning.prior_functions import Functions
 from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
@@ -29,7 +29,7 @@ from dpgp.steps import (
 
 Array = NDArray[np.float64]
 
-WIDTH_95 = 2 * 1.959964
+WIDTH_95 = 2 * 1.959964  # of a 95 % interval of a normal law, in standard deviations
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ class Forecast:
     @classmethod
     def of(cls, errors: Errors, half_width: float) -> Forecast:
         """Summarise errors under every θ."""
-        low, rmse, high = (half_width * np.quantile(errors.rmse, (0.1, 0.5, 0.9))).tolist()
+        low, high = (half_width * np.quantile(errors.rmse, PLAUSIBLE)).tolist()
+        rmse = half_width * float(np.median(errors.rmse))
         width = float(np.median(WIDTH_95 * np.hypot(errors.rmse, errors.noise)))
         return cls(rmse, low, high, half_width * width, rmse / (2 * half_width))
 

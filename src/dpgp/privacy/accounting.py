@@ -59,6 +59,7 @@ class Spent:
 
 def share_of_mu(mu: float, fraction: float) -> float:
     """Return the μ of a share of a budget, rounded down: μ² is what adds up."""
+    # 10⁻¹⁴: more than the roundings here and where the squares are added
     return mu * math.sqrt(fraction) * (1.0 - 1e-14)
 
 

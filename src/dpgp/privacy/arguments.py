@@ -3,6 +3,9 @@
 import math
 from numbers import Real
 
+EPSILON, DELTA = 1.0, 1e-6
+"""What is asked for where a user says nothing: a factor of at most e, and one in a million."""
+
 
 def as_number(name: str, value: object) -> float:
     """Return `value` as a float; a TypeError if it is not a real number."""

@@ -21,11 +21,12 @@ from dpgp.privacy.arguments import (
     as_positive,
     as_probability,
 )
-from dpgp.privacy.rounding import float_up, sqrt_up
+from dpgp.privacy.rounding import FEW_ROUNDINGS, float_up, sqrt_up
 
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
-UNIT_ERROR = 2.0**-48
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(
+    64
+)  # exact to rounding errors for `_mills_integral`
 
 
 # --- the privacy profile of the Gaussian mechanism -----------------------------------------------
@@ -66,7 +67,7 @@ def log_delta_of_mu(mu: float, epsilon: float) -> float:
     if mu == math.inf:
         return 0.0
     x = epsilon / mu - 0.5 * mu
-    if x > 1e150:
+    if x > 1e150:  # x² would overflow, and e^−x²/2 is zero long before
         return -math.inf
     log_density = -0.5 * x * x - LOG_SQRT_2PI
     if x < -1.0:
@@ -82,7 +83,7 @@ def _log_delta_upper(mu: float, epsilon: float) -> float:
         return log_delta
     ratio = epsilon / mu
     slope = 1.0 + max(ratio - 0.5 * mu, 0.0)
-    return log_delta + UNIT_ERROR * (1.0 - log_delta + slope * (ratio + 0.5 * mu))
+    return log_delta + FEW_ROUNDINGS * (1.0 - log_delta + slope * (ratio + 0.5 * mu))
 
 
 def delta_of_mu(mu: float, epsilon: float) -> float:

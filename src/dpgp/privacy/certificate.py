@@ -95,11 +95,23 @@ class Certificate:
         return f"({text_up(self.epsilon)}, {text_up(self.delta)})-differential privacy"
 
     @property
+    def protects_persons(self) -> bool:
+        """Whether a unit is a person with all of its rows, and not a single row."""
+        return self.per_person or self.rows_per_unit > 1
+
+    @property
     def unit(self) -> str:
         """What is protected."""
-        if self.rows_per_unit > 1:
-            return f"one person, of whom at most {self.rows_per_unit} rows count"
-        return "one person, of whom one row counts" if self.per_person else "one row"
+        if not self.protects_persons:
+            return "one row"
+        most = self.rows_per_unit
+        counted = "one row counts" if most == 1 else f"at most {most} rows count"
+        return f"one person, of whom {counted}"
+
+    @property
+    def relation(self) -> str:
+        """The neighbouring relation and its unit, as a sentence."""
+        return f"Neighbours: {self.neighbours.value} {self.unit}."
 
     @property
     def note(self) -> str:
@@ -111,14 +123,14 @@ class Certificate:
         )
 
     def __str__(self) -> str:
-        lines = [self._statement(), f"Neighbours: {self.neighbours.value} {self.unit}."]
+        lines = [self._statement(), self.relation]
         lines += [f"  {release}" for release in self.releases]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         parts = [
             cards.sentence(self._statement()),
-            cards.sentence(f"Neighbours: {self.neighbours.value} {self.unit}."),
+            cards.sentence(self.relation),
             cards.table(self.HEADINGS, self.rows()),
         ]
         colour = cards.GOOD if self.is_private else cards.BAD

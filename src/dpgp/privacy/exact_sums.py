@@ -23,8 +23,9 @@ Array = NDArray[np.float64]
 Integers = NDArray[np.object_]
 Block = TypeVar("Block")
 
-MAX_BLOCK_ROWS = 2 ** (52 - 2 * FRACTION_BITS)
-_MAX_INT64_ROWS = 2 ** (62 - 2 * FRACTION_BITS)
+MAX_BLOCK_ROWS = 2 ** (52 - 2 * FRACTION_BITS)  # sums of q_iq_j stay below 2⁵³, exact in float64
+_MAX_INT64_ROWS = 2 ** (62 - 2 * FRACTION_BITS)  # and below 2⁶³
+_PROBED_SIZES = (7, 49, 100)  # small, a grid of two inputs, large: BLAS takes other paths by size
 
 
 class UnevenArithmeticError(RuntimeError):
@@ -55,9 +56,6 @@ def check_arithmetic() -> None:
         columns = np.repeat(matrix[:, 1:2], MAX_BLOCK_ROWS, axis=1)
         check_even(matrix @ columns)
         check_even(matrix[1] @ columns)
-
-
-_PROBED_SIZES = (7, 49, 100)
 
 
 class ExactGram:

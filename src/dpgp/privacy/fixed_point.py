@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-FRACTION_BITS = 20
+FRACTION_BITS = 20  # rounding below any noise, and 2¹² rows a block: docs/proofs/exact_sums.md
 UNIT = 2.0**FRACTION_BITS
 
 _ROUNDER = 1.5 * 2.0**52  # adding and subtracting it rounds |x| < 2^51 to the nearest integer

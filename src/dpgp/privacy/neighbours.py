@@ -9,6 +9,11 @@ class Neighbours(Enum):
     REPLACE = "replace"
     ADD_REMOVE = "add-remove"
 
+    @property
+    def change(self) -> str:
+        """What may happen to one unit, in words: "one row, replaced by any other"."""
+        return "replaced by any other" if self is Neighbours.REPLACE else "added or removed"
+
     @classmethod
     def parse(cls, value: "str | Neighbours") -> "Neighbours":
         """Return the relation called `value`; a relation is returned as it is."""

@@ -5,6 +5,9 @@ from collections.abc import Iterable
 from decimal import MAX_EMAX, ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 
+FEW_ROUNDINGS = 2.0**-48
+"""Relative error of a handful of floating-point operations: sixteen units in the last place."""
+
 
 def float_up(value: Fraction) -> float:
     """Smallest double that is not below `value`."""

@@ -87,7 +87,7 @@ def happens(probability: float, source: NoiseSource) -> bool:
     return False
 
 
-_DIGIT = 2.0**53
+_DIGIT = 2.0**53  # what a uniform double resolves
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class LiuTalwarBudget:
         # t(1 − log t) = δ_tot,  T = log(1/t)/γ
         t = brentq(lambda log_t: math.exp(log_t) * (1.0 - log_t) - delta, -800.0, 0.0, xtol=1e-14)
         max_draws = math.ceil(-t / gamma)
-        # √(2δ) = (δ_tot − e^{−γT})/T
+        # √(2δ) = (δ_tot − e^{−γT})/T, rounded down by more than exp and log may err
         root = (delta - math.exp(-gamma * max_draws)) / max_draws * (1.0 - 1e-12)
         run_epsilon, run_delta = epsilon / 3.0 * (1.0 - 1e-15) - root, root**2 / 2.0
         if run_epsilon <= 0.0 or root <= 0.0 or run_delta < 1e-300:
@@ -233,6 +233,7 @@ class RenyiBudget:
         """A K beyond all that are drawn."""
         if self.shape == math.inf:
             return 2.0 * self.mean_draws + 1000.0
+        # (1 − γ)^k < e^−700 and what the binomial adds
         return 2.0 + (720.0 + 10.0 * self.shape) / self._gamma
 
     @cached_property
@@ -273,10 +274,10 @@ def _check_renyi(epsilon: float, delta: float, mean: float, shape: float) -> Non
         raise ValueError(f"`mean_draws` = {mean} is too large for `shape` = {shape}.")
 
 
-_SMALLEST_GAMMA = 1e-4
-_ORDERS = 1.0 + np.logspace(-2.0, 4.0, 150)
-_LARGEST_LOG_MULTIPLIER = 12.0
-_WIDEST_BRACKET = 8.0
+_SMALLEST_GAMMA = 1e-4  # the law of K was analysed down to it: docs/proofs/selection.md, §2
+_ORDERS = 1.0 + np.logspace(-2.0, 4.0, 150)  # of Rényi DP: any set is valid, a denser one tighter
+_LARGEST_LOG_MULTIPLIER = 12.0  # a noise of e¹² sensitivities: no ε that anybody asks for
+_WIDEST_BRACKET = 8.0  # where the root is looked for, below the first multiplier that is enough
 
 
 def selection_epsilon(noise_multiplier: float, delta: float, mean: float, shape: float) -> float:

@@ -18,7 +18,7 @@ from dpgp.private.rows import Rows
 
 Array = NDArray[np.float64]
 
-FARTHEST_TARGET = 2.0**64
+FARTHEST_TARGET = 2.0**64  # half-widths; beyond any clip, and products with weights stay finite
 MISSING_RULES = ("error", "ignore")
 
 

@@ -21,7 +21,7 @@ Key = str | bytes
 
 MISSING = {"", "na", "n/a", "nan", "null", "none", "<na>", "nat"}
 FIRST_UNSAFE_FLOAT = 2.0**53  # from here on two whole numbers may be one float
-_MOST_DIGITS = 1000
+_MOST_DIGITS = 1000  # of an identifier: far beyond any, far below the limit of Python
 _TOO_LONG = 10**_MOST_DIGITS  # Python refuses to write very long numbers in decimal
 _WHOLE = (int, np.integer)
 _NARROW_FLOAT = re.compile(r"float(?!64)|half")

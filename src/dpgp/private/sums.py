@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from dpgp.blas import single_threaded_blas
 from dpgp.features.base import FeatureMap
 from dpgp.features.residuals import Residuals
-from dpgp.privacy.exact_sums import Integers, check_even, sum_blocks
+from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, Integers, check_even, sum_blocks
 from dpgp.privacy.fixed_point import round_columns, round_targets
 from dpgp.private.rows import Rows
 from dpgp.steps.queries import HistogramQuery
 
 Array = NDArray[np.float64]
 
-BLOCK_ROWS = 4096
+BLOCK_ROWS = MAX_BLOCK_ROWS  # fewer would cost calls, more would not be exact
 
 
 def exact_gram(

@@ -23,7 +23,7 @@ from dpgp.private.identifiers import MISSING, Key, keys_of
 Array = NDArray[np.float64]
 
 STANDARD_INPUT = "-"
-MOST_LISTED = 40
+MOST_LISTED = 40  # names of columns in a message: more would bury it
 _PARQUET = b"PAR1"
 
 NOT_UTF_8 = "the file is not UTF-8 text; save it as 'CSV UTF-8' or as Parquet."

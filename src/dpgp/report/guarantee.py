@@ -11,8 +11,9 @@ def guarantee_in_words(certificate: Certificate) -> str:
     """Say in plain words what (ε, δ)-differential privacy promises."""
     if not certificate.is_private:
         return "This model is a simulation and NOT private: its noise can be repeated or is absent."
-    is_row = certificate.rows_per_unit == 1 and not certificate.per_person
-    unit, other = ("row", "any other") if is_row else ("person's rows", "those of any other person")
+    unit, other = ("row", "any other")
+    if certificate.protects_persons:
+        unit, other = ("person's rows", "those of any other person")
     change = {
         Neighbours.REPLACE: f"Replace any one {unit} by {other}",
         Neighbours.ADD_REMOVE: f"Add or remove any one {unit}",

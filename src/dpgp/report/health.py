@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.placement import low_discrepancy_points
+from dpgp.inference.conformal import COVERAGE
 from dpgp.planning.design import default_functions, planned_kappa
-from dpgp.planning.forecast import Outlook, forecast_errors, prospect_of
+from dpgp.planning.forecast import PLAUSIBLE, Outlook, forecast_errors, prospect_of
 from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.steps import Purse, planned_steps
@@ -31,9 +32,13 @@ Array = NDArray[np.float64]
 
 LOOKS_WRONG = "Look at this before you use the model:"
 
-BOX_POINTS = 256
+# Thresholds are set by hand: a false alarm must be rare, and wrong units must not pass
+BOX_POINTS = 256  # inputs that stand for the box where there is no density
 FAR_OUTSIDE, OFTEN = 1.2, 0.05
 """How far a mean may lie outside [−1, 1] without notice, and at what share of the inputs."""
+
+SMALLEST_FACTOR = 1e-3
+"""Keeps the ratio finite where half of the observations equal their prediction."""
 
 LARGEST_SD = 1.2
 """Sd that no target within [−1, 1] has; it could be 1, and is known up to noise."""
@@ -137,7 +142,7 @@ def beyond_the_range(look: Look) -> str | None:
 def unusual_tails(look: Look) -> str | None:
     """Residuals have far more, or far fewer, large values than a normal law: k_95/k_50."""
     calibration = look.model.calibrations[look.target]
-    ratio = calibration.factor(0.95) / max(calibration.factor(0.5), 1e-3)
+    ratio = calibration.factor(COVERAGE) / max(calibration.factor(0.5), SMALLEST_FACTOR)
     if ratio > MOST_TAILS:
         return (
             f"A few observations of {look.name} lie very far from the others: look for codes such "
@@ -189,7 +194,7 @@ def _plausible_error(model: FittedModel, posterior: Posterior) -> float:
     steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))
     prospect = prospect_of(setting, posterior.features, default_functions(options.columns))
     outlook = Outlook.before(setting, prospect, planned_kappa(setting))
-    return float(np.quantile(forecast_errors(outlook, steps).rmse, 0.9))
+    return float(np.quantile(forecast_errors(outlook, steps).rmse, PLAUSIBLE[1]))
 
 
 CHECKS = (outside_bounds, unusual_tails, worse_stages, far_from_forecast)

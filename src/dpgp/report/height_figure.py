@@ -35,7 +35,7 @@ SLICES = (
 )
 
 
-UNSURE = 5.0
+UNSURE = 5.0  # cm, by eye
 
 
 @styled

@@ -10,6 +10,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from dpgp.arithmetic import TINY
 from dpgp.report.style import INK, SEQUENTIAL
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-ROWS_PER_CALL = 2000
-MAP_POINTS = 81
+ROWS_PER_CALL = 2000  # bounds the memory of a map
+MAP_POINTS = 81  # an axis: smooth contours on a screen
 SHADE = "#00000066"
 LITTLE_KNOWN = 0.25
 """A map is pale where the mean is uncertain by more than this share of its own spread."""
@@ -94,6 +95,6 @@ def _draw_atoms(axis: Axes, model: FittedModel) -> None:
 
 def _round_number(value: float) -> float:
     """Return the largest of 1, 2, 5, 10, … that is not above a value."""
-    value = max(value, 1e-300)
+    value = max(value, TINY)
     decade = 10.0 ** np.floor(np.log10(value))
     return float(decade * max(step for step in (1.0, 2.0, 5.0) if step * decade <= value * 1.0001))

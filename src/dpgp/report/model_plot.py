@@ -9,7 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.patches import StepPatch
 from numpy.typing import NDArray
 
+from dpgp.arithmetic import TINY
 from dpgp.export.specify import chosen_target
+from dpgp.inference.conformal import COVERAGE
 from dpgp.report.model_map import draw_two_inputs
 from dpgp.report.released import densities
 from dpgp.report.style import BLUE, GREY, INK, SKY, legend_above, shown_panels, shown_style
@@ -19,10 +21,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-COVERAGE = 0.95
-CURVE_POINTS = 300
+CURVE_POINTS = 300  # a smooth line on a screen
 PANELS_A_ROW = 3
-RUG_HEIGHT = 0.07
+RUG_HEIGHT = 0.07  # of the panel, for where the rows are
 
 
 class Bands(NamedTuple):
@@ -112,7 +113,7 @@ def _draw_rug(axis: Axes, model: FittedModel, column: int) -> None:
     if known is None:
         return
     edges, heights = (np.asarray(known[column][name]) for name in ("edges", "heights"))
-    bars = RUG_HEIGHT * heights / max(float(heights.max()), 1e-300)
+    bars = RUG_HEIGHT * heights / max(float(heights.max()), TINY)
     rug = StepPatch(
         bars, edges, color=GREY, alpha=0.7, lw=0, label="where the rows are",
         transform=axis.get_xaxis_transform(),

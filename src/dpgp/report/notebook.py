@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dpgp.html_cards import BAD, GOOD, bullets, calls, card, pairs, sentence, table
+from dpgp.model.fitted import COLUMN_HEADINGS
 from dpgp.report.guarantee import guarantee_in_words
 from dpgp.report.health import LOOKS_WRONG
 from dpgp.report.plan_report import plan_rows
@@ -25,7 +24,7 @@ def model_html(model: FittedModel, name: str = "FittedModel") -> str:
     promise = f"({certificate.epsilon:g}, {certificate.delta:g})-differential privacy"
     parts = [
         sentence(guarantee_in_words(certificate)),
-        table(("column", "role", "from", "to"), _column_rows(model)),
+        table(COLUMN_HEADINGS, model.column_rows()),
         pairs(_facts(model)),
         *_health(model),
         calls("Next:", NEXT if name == "FittedModel" else (*NEXT, ".certificate_")),
@@ -49,15 +48,6 @@ def _health(model: FittedModel) -> list[str]:
     return [sentence(LOOKS_WRONG), bullets(found)] if found else []
 
 
-def _column_rows(model: FittedModel) -> list[tuple[str, str, str, str]]:
-    boxes = (("input", model.inputs.box), ("target", model.options.target_box))
-    return [
-        (name, kind, f"{low:g}", f"{high:g}")
-        for kind, box in boxes
-        for name, low, high in zip(box.column_names(kind), box.low, box.high, strict=True)
-    ]
-
-
 def _facts(model: FittedModel) -> list[tuple[str, str]]:
     warped = "inputs warped by private histograms" if model.inputs.warp else "inputs not warped"
     features = model.posteriors[0].features.dimension
@@ -71,10 +61,7 @@ def _facts(model: FittedModel) -> list[tuple[str, str]]:
 
 def _noise(model: FittedModel, target: int) -> str:
     """Say how far observations scatter, with the range of the equally likely draws."""
-    draws = model.options.target_box.half_width[target] * np.exp(
-        model.posteriors[target].thetas[:, -1]
-    )
-    low, median, high = np.quantile(draws, [0.05, 0.5, 0.95])
+    low, median, high = model.noise_quantiles(target)
     return f"sd {median:.3g}, between {low:.3g} and {high:.3g} with 90 % probability"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dpgp.options import Options
 
-TYPICAL_ROWS = 2000  # stands in for a number of rows that is private
+TYPICAL_ROWS = 2000  # stands in for a number of rows that is private: that of a survey
 
 
 @dataclass(frozen=True)

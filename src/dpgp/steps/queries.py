@@ -54,7 +54,8 @@ class GramQuery:
 
 
 SMALLEST_WEIGHT = 0.5
-"""The smallest weight of the target that a design may have: the noise on it is largest there."""
+"""The smallest weight of the target that a design may have: the noise on it is largest there, and
+that on the features, which matters beyond three inputs, smallest. By hand."""
 
 Query = CountQuery | HistogramQuery | GramQuery
 

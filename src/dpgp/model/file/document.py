@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 from dpgp.checked_values import MOST_NUMBERS, MOST_ROWS, ModelFileError
 
-LARGEST_FILE = 192 * 2**20
-LONGEST_LINE = 100
+LARGEST_FILE = 192 * 2**20  # of a stranger's file, which is held in memory as a whole
+LONGEST_LINE = 100  # characters, as in the code
 _MOST = {
     b",": MOST_NUMBERS,
     b"[": MOST_ROWS,

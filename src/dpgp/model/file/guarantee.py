@@ -25,7 +25,7 @@ from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_up
 from dpgp.privacy.sensitivity import histogram_sensitivity
 
-MOST_RELEASES = 10_000
+MOST_RELEASES = 10_000  # far beyond any model, far below any harm
 LAST_DIGITS = 1e-9
 """Relative difference that other processors may make when books are replayed."""
 _GAUSSIAN = ("type", "label", "coordinates", "sensitivity", "noise_std", "smallest_scale")
@@ -40,10 +40,6 @@ _FIELDS = (
     "seeded",
     "releases",
 )
-_PAIRS = {
-    Neighbours.REPLACE: "one unit replaced by another",
-    Neighbours.ADD_REMOVE: "one unit added or removed",
-}
 
 
 def about(certificate: Certificate) -> str:
@@ -57,9 +53,9 @@ def about(certificate: Certificate) -> str:
         return f"{what}{certificate}".split("\n")[0]
     epsilon, delta = text_up(certificate.epsilon), text_up(certificate.delta)
     return (
-        f"{what}Guarantee: for any two data sets that differ in {_PAIRS[certificate.neighbours]} "
-        f"({certificate.unit}), any outcome of the fit is at most exp({epsilon}) "
-        f"times as likely from one as from the other, plus {delta}."
+        f"{what}Guarantee: for any two data sets that differ in one unit "
+        f"{certificate.neighbours.change} ({certificate.unit}), any outcome of the fit is at most "
+        f"exp({epsilon}) times as likely from one as from the other, plus {delta}."
     )
 
 
@@ -107,7 +103,7 @@ def certificate_from_json(value: Any) -> Certificate:
         mu=None if mu is None else as_number(mu, "guarantee.mu", low=0.0, infinite=True),
         releases=tuple(_release(item) for item in items),
         seeded=as_flag(fields["seeded"], "guarantee.seeded"),
-        rows_per_unit=as_whole(fields["rows_per_unit"], "guarantee.rows_per_unit", 1, 10**9),
+        rows_per_unit=as_whole(fields["rows_per_unit"], "guarantee.rows_per_unit"),
         per_person=as_flag(fields["per_person"], "guarantee.per_person"),
     )
     _check_books(certificate)

@@ -52,7 +52,7 @@ Array = NDArray[np.float64]
 KIND = "dpgp model"
 FORMAT = 1
 NEWEST_FORMAT = 10**6
-MOST_THETAS = 64
+MOST_THETAS = 64  # twice what a fit keeps: every prediction costs a kernel matrix for each
 
 _FIELDS = (
     "about",

@@ -22,6 +22,8 @@ from dpgp.checked_values import (
 from dpgp.inference.stage import StageRelease
 from dpgp.model.density import InputDensity
 
+MOST_WRITTEN = 1000  # stages of a file: far beyond any model, far below any harm
+
 Stages = tuple[tuple[StageRelease, ...], ...]
 
 _SHARED = ("n", "sigma_b", "B", "targets")
@@ -58,7 +60,7 @@ def _own_to_json(target: StageRelease) -> dict[str, Any]:
 
 def stages_from_json(value: Any, targets: int, dimension: int) -> Stages:
     """Return the stages of every target."""
-    stages = [_stage(item, targets, dimension) for item in as_items(value, "stages", 1000)]
+    stages = [_stage(item, targets, dimension) for item in as_items(value, "stages", MOST_WRITTEN)]
     return tuple(zip(*stages, strict=True))
 
 

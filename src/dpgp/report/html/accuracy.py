@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.placement import low_discrepancy_points
+from dpgp.inference.conformal import COVERAGE
 from dpgp.planning.plan import plan_of
-from dpgp.report.html.payload import COVERAGE
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-BOX_POINTS = 512
+BOX_POINTS = 512  # inputs that stand for the box in an average
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from dpgp.privacy.neighbours import Neighbours
+from dpgp.model.fitted import COLUMN_HEADINGS
 from dpgp.privacy.rounding import text_up
 from dpgp.report.guarantee import guarantee_in_words
 from dpgp.report.html.markup import Markup, element, join, paragraph, table
@@ -36,7 +36,7 @@ def guarantee(certificate: Certificate) -> Markup:
     facts = [
         ("ε", "∞" if math.isinf(certificate.epsilon) else text_up(certificate.epsilon)),
         ("δ", _chance(certificate.delta)),
-        ("protects", f"{certificate.unit}, {CHANGES[certificate.neighbours]}"),
+        ("protects", f"{certificate.unit}, {certificate.neighbours.change}"),
     ]
     pairs = join(element("div", element("dt", a), element("dd", b)) for a, b in facts)
     if not certificate.is_private:
@@ -59,11 +59,6 @@ def _chance(delta: float) -> Markup:
     return join([text_up(delta), element("small", in_words)])
 
 
-CHANGES = {
-    Neighbours.REPLACE: "replaced by any other",
-    Neighbours.ADD_REMOVE: "added or removed",
-}
-
 CAVEAT = (
     "The smaller ε and δ, the stronger the protection. The guarantee is about this model alone: "
     "budgets of other models of the same people add to it."
@@ -72,16 +67,8 @@ CAVEAT = (
 
 def bounds(model: FittedModel) -> Markup:
     """Return the bounds that were public before any row was seen."""
-    box, target_box = model.inputs.box, model.options.target_box
-    names = box.column_names("input") + target_box.column_names("target")
-    kinds = ["input"] * len(box.low) + ["target"] * len(target_box.low)
-    lows, highs = [*box.low, *target_box.low], [*box.high, *target_box.high]
-    rows = [
-        (name, kind, f"{low:g}", f"{high:g}")
-        for name, kind, low, high in zip(names, kinds, lows, highs, strict=True)
-    ]
     return Markup(
-        table("Columns and their public bounds", ("column", "role", "from", "to"), rows)
+        table("Columns and their public bounds", COLUMN_HEADINGS, model.column_rows())
         + paragraph(
             "Bounds are public knowledge, never read from the data. An input beyond its bounds "
             "counts as at the nearest one.",

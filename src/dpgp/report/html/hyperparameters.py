@@ -33,12 +33,11 @@ def hyperparameters(model: FittedModel, target: int) -> list[Hyperparameter]:
     inputs = model.input_names
     unit = model.target_names[target]
     scale = float(model.options.target_box.half_width[target])
-    noise = scale * np.exp(posterior.thetas[:, -1])
-    found = [Hyperparameter("noise of one observation (sd)", unit, noise, "")]
+    noise = Hyperparameter("noise of one observation (sd)", unit, model.noise_draws(target), "")
     draws = np.exp(posterior.thetas[:, :-1].T)
     learned = rule_of(posterior.kernel).learned(posterior.kernel)
     pairs = zip(learned, draws, strict=True)
-    return [*found, *(_described(each, values, inputs, unit, scale) for each, values in pairs)]
+    return [noise, *(_described(each, values, inputs, unit, scale) for each, values in pairs)]
 
 
 def _described(

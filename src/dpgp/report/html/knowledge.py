@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
+from dpgp.model.fitted import low_median_high
 from dpgp.report.health import LOOKS_WRONG
 from dpgp.report.html.accuracy import (
     Achieved,
@@ -130,7 +129,7 @@ def _hyperparameters(model: FittedModel, k: int, name: str) -> Markup:
 
 
 def _hyperparameter_row(h: Hyperparameter) -> tuple[str, ...]:
-    low, median, high = (float(q) for q in np.quantile(h.draws, [0.05, 0.5, 0.95]))
+    low, median, high = low_median_high(h.draws)
     label = f"{h.what}: median {median:.3g}, nine in ten draws from {low:.3g} to {high:.3g}"
     name = element("code", h.name) if h.name else Markup("")
     words = join([h.what, name])

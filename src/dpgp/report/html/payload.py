@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.export.specify import specification_of
+from dpgp.inference.conformal import COVERAGE
 from dpgp.inference.posterior import mixture_half_width
 from dpgp.report.released import densities
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
-
-COVERAGE = 0.95
 
 
 def payload(model: FittedModel) -> dict[str, Any]:
@@ -42,7 +41,7 @@ def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[s
     box, spreads = model.options.target_box, model.posteriors[k].spreads
     scales = np.sqrt(spreads / spreads.mean())[None]
     return {
-        "name": box.column_names("target")[k],
+        "name": model.target_names[k],
         "low": float(box.low[k]),
         "high": float(box.high[k]),
         "centre": specification["centre"],

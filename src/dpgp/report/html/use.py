@@ -34,8 +34,7 @@ def _python(model: FittedModel, model_file: str) -> str:
         new = f"new = [{middles!r}]"
     else:
         columns = ", ".join(
-            f"{name!r}: [{value!r}]"
-            for name, value in zip(box.column_names("input"), middles, strict=True)
+            f"{name!r}: [{value!r}]" for name, value in zip(model.input_names, middles, strict=True)
         )
         new = f"new = pandas.DataFrame({{{columns}}})"
     lines = [
