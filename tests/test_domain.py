@@ -44,6 +44,7 @@ def test_containment():
         ((np.nan, 1), ValueError, "finite"),
         ([(0, 1)] * 3, ValueError, "for each of the 2 columns"),
         ({"age": (0, 1)}, ValueError, "lacks the columns"),
+        ({"years": (0, 1)}, ValueError, "knows none of the columns; write"),
         ([("a", "b"), (0, 1)], TypeError, "pairs of numbers"),
         ([(0, 1), (0, 1, 2)], TypeError, "pairs of numbers"),
     ],

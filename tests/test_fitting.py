@@ -3,8 +3,11 @@ import pytest
 
 from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
+from dpgp.features.whitened import LinearFeatures
 from dpgp.fitting import Wall, private_inputs
+from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
+from dpgp.privacy.exact_sums import UnevenArithmeticError
 from dpgp.privacy.ledger import BudgetExceededError, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
@@ -37,6 +40,51 @@ def test_a_rows_scaled_residual_does_not_depend_on_its_place_in_a_block(columns)
 
     with single_threaded_blas():
         assert len({prediction_at(position) for position in range(0, BLOCK_ROWS, 97)}) == 1
+
+
+def test_uneven_arithmetic_ends_a_fit_before_anything_is_booked(monkeypatch):
+    booked = []
+    monkeypatch.setattr(Ledger, "reserve", lambda _, release: booked.append(release))
+    monkeypatch.setattr(np, "repeat", lambda a, n, axis: a * (1 + np.arange(n) / 2.0**52))
+    with pytest.raises(UnevenArithmeticError):
+        fitted(1)
+    assert booked == []
+
+
+class Uneven:
+    """A function whose result has another last bit at the last place of a block."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __get__(self, instance, _):
+        def uneven(*arguments, **options):
+            result = self.function(instance, *arguments, **options)
+            last = result[0] if isinstance(result, tuple) else result
+            last[..., -1] *= 1 + 1e-5 if last.ndim > 1 else 1 + 2.0**-52
+            return result
+
+        return uneven
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "booked"),
+    [
+        (LinearFeatures, "evaluate", ["input histograms"]),
+        (Posterior, "predict", ["input histograms", "stage 1", "guard of the mean"]),
+    ],
+)
+def test_arithmetic_that_depends_on_a_rows_place_ends_a_fit_before_that_release(
+    owner, name, booked, monkeypatch
+):
+    monkeypatch.setattr(owner, name, Uneven(getattr(owner, name)))
+    labels, reserve = [], Ledger.reserve
+    monkeypatch.setattr(
+        Ledger, "reserve", lambda self, r: (labels.append(r.label), reserve(self, r))
+    )
+    with pytest.raises(UnevenArithmeticError, match="this pass released nothing"):
+        fitted(2, features="linear")
+    assert labels == booked
 
 
 def test_inputs_invert_to_where_they_came_from():

@@ -181,7 +181,7 @@ def choose_design(
 ) -> Design:
     """Choose features by forecast, and clipping; ``family`` and ``inducing_points`` override."""
     columns = setting.columns
-    kappa = choose_kappa(setting.n, setting.mu, _DIRECTIONS.get(columns, 30.0))
+    kappa = planned_kappa(setting)
     positions = density_positions(columns)
     if isinstance(inducing_points, np.ndarray):
         given = InducingFeatures(RBF(joint_length(columns)), inducing_points)
@@ -190,6 +190,11 @@ def choose_design(
     if layout is None:
         layout = best_layout(setting, stages, kappa, kernel)
     return Design(layout.features(columns), positions, kappa, layout.target_weight, layout)
+
+
+def planned_kappa(setting: Setting) -> float:
+    """Return where stages clip, in residual sds."""
+    return choose_kappa(setting.n, setting.mu, _DIRECTIONS.get(setting.columns, 30.0))
 
 
 def density_positions(columns: int) -> Array | None:
@@ -263,7 +268,7 @@ def choose(options: Sequence[Layout], errors: Sequence[Errors], columns: int) ->
     return options[int(np.argmax(scores <= scores.min() + EQUAL))]
 
 
-def choose_kappa(n: float, mu: float, directions: float, skew_weight: float = 0.1) -> float:
+def choose_kappa(n: float, mu: float, directions: float, skew_weight: float = 0.25) -> float:
     r"""Return where to clip, in residual sds: the least of sampling, privacy noise and skewness.
 
     Minimises :math:`\frac dn\frac{m_2}{g^2} + (\frac{2d\kappa}{g\mu n})^2 + w\,b(\kappa)^2`, in

@@ -81,6 +81,11 @@ def _pairs_by_name(
             "pass a data frame, or a list of pairs in column order."
         )
     absent = [name for name in names if name not in bounds]
+    if len(absent) == len(names):  # perhaps a row of data: not to be repeated
+        raise ValueError(
+            f"`{argument}` knows none of the columns; write the names as the data frame has them, "
+            "and make sure that it was read with its header."
+        )
     if absent:
         raise ValueError(f"`{argument}` lacks the columns {absent}: {_WHY_PUBLIC}.")
     return [bounds[name] for name in names]
@@ -95,4 +100,9 @@ def _checked_pair(pair: Any, argument: str) -> tuple[float, float]:
         raise ValueError(f"`{argument}` must be finite, got {(low, high)}.")
     if not low < high:
         raise ValueError(f"`{argument}` must have low < high, got {(low, high)}.")
+    if not 0.0 < (high - low) / 2 < math.inf:  # what rows are divided by
+        raise ValueError(
+            f"`{argument}` must have a width that a float can hold, got {(low, high)}; choose "
+            "other units."
+        )
     return low, high

@@ -21,13 +21,14 @@ from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.whitened import LinearFeatures
 from dpgp.forecast import Setting
 from dpgp.inference.conformal import Calibration, calibrate, calibration_edges
-from dpgp.inference.gram_estimate import MANY_INPUTS, DensityEstimate
+from dpgp.inference.gram_estimate import MANY_INPUTS, DoubtedEstimate
 from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
 from dpgp.inference.stages import TargetFit
 from dpgp.inference.warp import fit_warp, warp_bins
 from dpgp.privacy.calibration import gaussian_sigma
+from dpgp.privacy.exact_sums import check_arithmetic, check_even
 from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.noise import NoiseSource
@@ -35,6 +36,7 @@ from dpgp.privacy.sensitivity import histogram_sensitivity
 from dpgp.release import (
     GramRelease,
     Residuals,
+    public_block,
     release_count,
     release_gram,
     release_histograms,
@@ -147,6 +149,7 @@ def fit_rows(
 
     The design is planned for ``planned_kernel``, by default for smooth functions around a line.
     """
+    check_arithmetic()
     mu, columns = wall.ledger.mu, len(box.low)
     n = float(public_rows) if public_rows is not None else wall.count(shares.count)
     inputs = private_inputs(wall, box, shares.warp, n)
@@ -178,11 +181,11 @@ def fit_rows(
 def input_density(fit: TargetFit, inputs: UnitInputs, design: Design) -> InputDensity | None:
     """Return the density behind the estimate of B at raw inputs, where it is one on a grid."""
     gram = None if fit.state is None else fit.state.gram
-    if not isinstance(gram, DensityEstimate) or design.positions is None:
+    if not isinstance(gram, DoubtedEstimate) or design.positions is None:
         return None
     if len(inputs.box.low) >= MANY_INPUTS:  # scattered atoms serve B, and nobody's eyes
         return None
-    return InputDensity(inputs.invert(design.positions), gram.weights)
+    return InputDensity(inputs.invert(design.positions), gram.density.weights)
 
 
 def private_inputs(wall: Wall, box: Box, share: float, n: float) -> UnitInputs:
@@ -260,14 +263,19 @@ def calibrated(
     noise_std = wall.histogram_noise(len(posteriors), share)
     edges = calibration_edges(noise_std, n)
 
-    def bins_of(block: Rows) -> NDArray[np.int64]:
+    def scaled_residuals(block: Rows) -> Array:
         U = features.inputs(block.inputs)
-        bins = []
-        for posterior, target in zip(posteriors, block.targets, strict=True):
-            mean, std = posterior.predict(U)
-            bins.append(np.searchsorted(edges[1:-1], np.abs(target - mean) / std, side="right"))
-        return np.array(bins, dtype=np.int64)
+        predictions = [posterior.predict(U) for posterior in posteriors]
+        pairs = zip(predictions, block.targets, strict=True)
+        # predictions are cut to the bounds of the target
+        return np.array(
+            [np.abs(target - np.clip(mean, -1.0, 1.0)) / std for (mean, std), target in pairs]
+        )
 
+    def bins_of(block: Rows) -> NDArray[np.int64]:
+        return np.searchsorted(edges[1:-1], scaled_residuals(block), side="right")
+
+    check_even(scaled_residuals(public_block(features.filler, wall.rows)))
     counts, noise_std = wall.histograms(
         bins_of, len(edges) - 1, share, features.filler, "residual histograms"
     )

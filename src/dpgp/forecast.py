@@ -28,6 +28,7 @@ from dpgp.features.whitened import WhitenedMap
 from dpgp.inference import clipping
 from dpgp.inference.evidence import stage_weights
 from dpgp.inference.gram_estimate import GramEstimate, IsotropicEstimate, density_estimate
+from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.plausible import Functions
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.neighbours import Neighbours
@@ -192,7 +193,7 @@ def _remaining(
     noises, added = np.empty(len(stages)), np.empty(len(stages))
     for k, stage in enumerate(stages):
         tau = math.sqrt(noise_variance + max(float(np.sum(M * V)), 0.0))
-        clip = 1.0 if k == 0 else min(1.0, kappa * tau)
+        clip = 1.0 if k == 0 else min(LARGEST_RESIDUAL, kappa * tau)
         slope = 1.0 if k == 0 else float(clipping.slope(clip, tau))
         noises[k] = stage.sigma_a * clip / slope
         added[k] = 0.0 if k == 0 else clipping.distortion(clip, tau)

@@ -28,12 +28,18 @@ def read_kernels(kernel: Any, columns: int) -> list[Any]:
     if kernel is None:
         return [default_kernel(columns)]
     kernels = list(kernel) if isinstance(kernel, list | tuple) else [kernel]
+    if not kernels:
+        raise ValueError("`kernel` must hold at least one kernel; leave it out for the default.")
     for candidate in kernels:
         if not isinstance(candidate, Kernel):
             raise TypeError(
                 "`kernel` must be a scikit-learn kernel or a list of them, got "
                 f"{type(candidate).__name__}; other kernels work in dpgp.paper."
             )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            is_proper = bool(np.isfinite(candidate.theta).all())  # θ are logarithms
+        if not is_proper:
+            raise ValueError("`kernel` must have positive, finite hyperparameters.")
         variance_bound(candidate, (np.full(columns, -1.0), np.ones(columns)))
     return kernels
 
@@ -58,7 +64,7 @@ def read_inducing_points(
     if np.ndim(points) == 0:
         return _checked_count(as_count("inducing_points", points), columns, families)
     array = np.asarray(points, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != columns or not box.contains(array):
+    if array.ndim != 2 or array.shape[1] != columns or not len(array) or not box.contains(array):
         raise ValueError(
             "`inducing_points` must be a number, or points of shape (points, "
             f"{columns}) inside `bounds`."

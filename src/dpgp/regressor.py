@@ -11,13 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.metrics import r2_score
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.design import choose_shares
 from dpgp.domain import Box
 from dpgp.fitting import Wall, fit_rows
 from dpgp.inference.posterior import Posterior
+from dpgp.numeric import (
+    check_distinct_names,
+    check_no_row_as_names,
+    column_names,
+    numeric_matrix,
+    numeric_targets,
+    numeric_vector,
+)
 from dpgp.options import (
     read_families,
     read_inducing_points,
@@ -32,6 +41,7 @@ from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import noise_source
 from dpgp.roots import symmetric_root
 from dpgp.sources.arrays import scaled_rows
+from dpgp.threads import thread_count
 
 Array = NDArray[np.float64]
 
@@ -78,7 +88,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     random_state
         A seed simulates: the result is not private, and says so.
     n_jobs
-        Threads for the passes over the rows; all cores by default.
+        Threads for the passes over the rows; all cores by default and with -1, all but one with -2.
 
     Attributes
     ----------
@@ -90,6 +100,8 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         A private density of the inputs where there are at most three, else None.
     certificate_
         What was released and what it guarantees.
+    health_
+        What looks wrong, in sentences; empty where nothing does.
     """
 
     def __init__(
@@ -138,6 +150,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         family = read_families(self.features)
         points = read_inducing_points(self.inducing_points, family, box)
         per_unit = as_count("max_rows_per_unit", self.max_rows_per_unit)
+        threads = thread_count(self.n_jobs)
         ledger = Ledger(self.epsilon, self.delta, relation)
         rows = scaled_rows(X, targets, target_box, self.missing, units, per_unit)
         is_public = row_count_is_public(relation, self.missing, units is not None)
@@ -152,7 +165,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         )
         source = noise_source(self.random_state)
         released = fit_rows(
-            Wall(rows, ledger, source, per_unit, self.n_jobs),
+            Wall(rows, ledger, source, per_unit, threads),
             box,
             shares,
             kernels,
@@ -175,14 +188,16 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Any:
         """Return the predictive mean, with standard deviations or covariances if asked.
 
-        ``latent=True`` is about the function, ``latent=False`` about new observations of it. The
-        standard deviation is the model's own; :meth:`predict_interval` is calibrated.
+        The mean is cut to the public bounds of the target. ``latent=True`` is about the function,
+        ``latent=False`` about new observations of it. The standard deviation is the model's own;
+        :meth:`predict_interval` is calibrated.
         """
         if return_std and return_cov:
             raise ValueError("`return_std` and `return_cov` cannot both be true; ask for one.")
         U = self._unit_inputs(X)
         parts = [self._predict_one(k, U, return_cov, latent) for k in range(self._n_targets)]
-        mean, second = (_join(column) for column in zip(*parts, strict=True))
+        mean = _join([self._cut(k, mean) for k, (mean, _) in enumerate(parts)])
+        second = _join([second for _, second in parts])
         return (mean, second) if return_std or return_cov else mean
 
     def predict_interval(
@@ -190,8 +205,9 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Array, Array]:
         """Return lower and upper ends of intervals that hold new observations that often.
 
-        Calibrated on average over the training rows (docs/method.md, "Intervals"), not for each x.
-        With ``latent=True`` they are the posterior's own intervals for the function.
+        Calibrated on average over the training rows (docs/method.md, "Intervals"), not for each x,
+        and cut to the public bounds of the target. With ``latent=True`` they are the posterior's
+        own intervals for the function.
         """
         U = self._unit_inputs(X)
         lower, upper = [], []
@@ -200,13 +216,16 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 mean, half_width = self._half_width_of_function(k, U, coverage)
             else:
                 mean, std = self._predict_one(k, U, False, False)
-                half_width = calibration.factor(coverage) * std
-            lower.append(mean - half_width)
-            upper.append(mean + half_width)
+                mean, half_width = self._cut(k, mean), calibration.factor(coverage) * std
+            lower.append(self._cut(k, mean - half_width))
+            upper.append(self._cut(k, mean + half_width))
         return _join(lower), _join(upper)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
-        """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis."""
+        """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis.
+
+        They are Gaussian around the mean before it is cut, and may leave the target's bounds.
+        """
         U, generator = self._unit_inputs(X), check_random_state(random_state)
         draws = []
         for k in range(self._n_targets):
@@ -218,7 +237,21 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def log_predictive_density(self, X: Any, y: Any) -> Array:
         """Return the log density of every target under its own prediction."""
         mean, std = self.predict(X, return_std=True)
-        return np.asarray(norm.logpdf(np.asarray(y, dtype=np.float64), mean, std))
+        targets = numeric_targets(y, len(mean))
+        if targets.shape != mean.shape:
+            raise ValueError("`y` must have as many targets as the model, for every row of `X`.")
+        with np.errstate(over="ignore"):
+            return np.asarray(norm.logpdf(targets, mean, std))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R², of several targets the average; raw rows without noise: for the curator."""
+        mean = self.predict(X)
+        targets = numeric_targets(y, len(mean))
+        if not np.isfinite(targets).all():
+            raise ValueError("`y` must be finite and complete to be compared with predictions.")
+        if sample_weight is not None:
+            sample_weight = numeric_vector(sample_weight, len(mean), "sample_weight")
+        return float(r2_score(targets, mean, sample_weight=sample_weight))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
@@ -245,6 +278,14 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         from dpgp.report.model_plot import draw_model
 
         return draw_model(self, ax, target)
+
+    @property
+    def health_(self) -> tuple[str, ...]:
+        """What looks wrong, a sentence with its remedy each, from released numbers alone."""
+        check_is_fitted(self)
+        from dpgp.report.health import check_health
+
+        return check_health(self)
 
     @property
     def _n_targets(self) -> int:
@@ -277,38 +318,36 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         mean, half_width = self._posterior_of(target).half_width(U, coverage)
         return self.target_box_.centre[target] + scale * mean, scale * half_width
 
+    def _cut(self, target: int, values: Array) -> Array:
+        """Return values cut to the public bounds of the target."""
+        box = self.target_box_
+        return np.asarray(np.clip(values, box.low[target], box.high[target]))
+
     def _unit_inputs(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self.inputs_(validate_data(self, X, reset=False, dtype=np.float64))
+        array = numeric_matrix(X)
+        if not np.isfinite(array).all():
+            raise ValueError(
+                "`X` must be finite and complete to be predicted, without NaN or inf; leave other "
+                "rows out."
+            )
+        self._check_columns(X, array, reset=False)
+        return self.inputs_(array)
 
     def _validated(self, X: Any, y: Any) -> tuple[Array, Array]:
         """Check shapes and types; messages never repeat a value of the data."""
-        for name, data in (("X", X), ("y", y)):
-            types = getattr(data, "dtypes", None)
-            types = np.array(np.asarray(data).dtype if types is None else types, dtype=object)
-            if any(
-                str(kind).lower().startswith(("date", "time", "duration")) for kind in types.flat
-            ):
-                raise ValueError(
-                    f"`{name}` holds dates or times; make them numbers of one unit first, such as "
-                    "days since a public date."
-                )
-        try:
-            if self.missing == "ignore":
-                X = validate_data(
-                    self, X, dtype=np.float64, ensure_min_samples=2, ensure_all_finite=False
-                )
-                y = check_array(y, ensure_2d=False, dtype=np.float64, ensure_all_finite=False)
-                check_consistent_length(X, y)
-            else:
-                X, y = validate_data(
-                    self, X, y, dtype=np.float64, multi_output=True, ensure_min_samples=2
-                )
-            return X, np.asarray(y, dtype=np.float64)
-        except ValueError as error:
-            if "could not convert" not in str(error):
-                raise
-        raise ValueError("`X` and `y` must hold numbers; encode other columns as numbers first.")
+        inputs = numeric_matrix(X, least=2)
+        targets = numeric_targets(y, len(inputs))
+        self._check_columns(X, inputs, reset=True)
+        return inputs, targets
+
+    def _check_columns(self, X: Any, array: Array, *, reset: bool) -> None:
+        """Learn how many columns there are and their names, or compare; scikit-learn's words."""
+        names = column_names(X)
+        known = () if reset else tuple(getattr(self, "feature_names_in_", ()))
+        check_distinct_names(names)
+        check_no_row_as_names(names, known)
+        validate_data(self, array if names is None else X, reset=reset, skip_check_array=True)
 
     def _repr_html_inner(self) -> str:
         """Return what :meth:`_repr_html_` of scikit-learn shows: parameters, once fitted a card."""

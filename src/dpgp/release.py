@@ -126,6 +126,7 @@ def exact_gram(
         lambda block, out: integer_columns(
             _padded(block, features.filler, size), features, residuals, out
         ),
+        public_block(features.filler, rows, size),
         features.dimension + len(rows.targets),
         size,
         n_jobs,
@@ -210,6 +211,13 @@ def release_count(
     totals = np.array([int(rows.usable.sum()) * int(UNIT) ** 2], dtype=object)
     stds, label = np.array([sigma]), "number of rows"
     return float(publish(totals, stds, sensitivity, sigma, label, ledger, source)[0])
+
+
+def public_block(filler: Any, rows: Rows, size: int = BLOCK_ROWS) -> Rows:
+    """Return a block of one public row, to check that its place in a block does not matter."""
+    like = Rows(rows.inputs[:0], rows.targets[:, :0], rows.usable[:0])
+    block = _padded(like, filler, size)
+    return Rows(block.inputs, block.targets, np.ones(size, dtype=bool))
 
 
 def _padded(block: Rows, filler: Any, size: int) -> Rows:

@@ -1,26 +1,125 @@
-"""Threads within BLAS: kept to one, for speed on small matrices and for sums that repeat."""
+"""Threads: how many for the rows, and one within BLAS, so that a sum is the same every time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from numbers import Integral
+from threading import Lock
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
+
+MOST_THREADS = 256
+
+
+def thread_count(n_jobs: Any) -> int:
+    """Return how many threads ``n_jobs`` asks for, as scikit-learn counts: −1 is all cores.
+
+    −2 is all but one, and so on, at least one; None is all. What is no such number is refused.
+    """
+    if n_jobs is None:
+        return usable_cores()
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
+        raise TypeError(
+            f"`n_jobs` must be a whole number or None, got {type(n_jobs).__name__}; -1 takes all "
+            "cores."
+        )
+    if n_jobs == 0:
+        raise ValueError("`n_jobs` must not be 0; 1 is one thread, -1 takes all cores.")
+    wanted = int(n_jobs)
+    if wanted < 0:
+        wanted += usable_cores() + 1
+    return min(max(wanted, 1), MOST_THREADS)
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use: affinity and quotas of containers count."""
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+class _SharedLimit:
+    """Libraries with one setting for the process have one thread while anybody is inside.
+
+    The last to leave restores what was before the first came.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._before: list[tuple[Any, int]] = []
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._before = _settings(_of_the_process())
+            self._inside += 1
+            _set((library, 1) for library, _ in self._before)
+
+    def leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                _set(self._before)
+
+
+_LIMIT = _SharedLimit()
 
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Keep BLAS to one thread; use it as a context or as a decorator.
+    """Keep BLAS to one thread; use it as a context or as a decorator, in every thread that sums.
 
     A product must not depend on how many threads there are, and products of small matrices are
-    slower on several: on a busy machine by an order of magnitude.
+    slower on several: on a busy machine by an order of magnitude. Contexts may be nested and may
+    overlap in threads.
     """
-    with _blas().limit(limits=1, user_api="blas"):
+    _LIMIT.enter()
+    before = _settings(_of_a_thread())
+    _set((library, 1) for library, _ in before)
+    try:
         yield
+    finally:
+        _set(before)
+        _LIMIT.leave()
 
 
 @cache
-def _blas() -> ThreadpoolController:
+def _blas() -> list[Any]:
     """The BLAS libraries of this process; looking for them takes milliseconds."""
-    return ThreadpoolController()
+    import scipy.linalg  # noqa: F401 - brings a BLAS of its own, which must be among them
+
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
+
+
+def _of_a_thread() -> list[Any]:
+    """The libraries in which every thread has a setting of its own: those upon OpenMP."""
+    return [library for library in _blas() if _uses_openmp(library)]
+
+
+def _of_the_process() -> list[Any]:
+    return [library for library in _blas() if not _uses_openmp(library)]
+
+
+def _uses_openmp(library: Any) -> bool:
+    return getattr(library, "threading_layer", None) == "openmp"
+
+
+def _settings(libraries: list[Any]) -> list[tuple[Any, int]]:
+    return [(library, library.get_num_threads()) for library in libraries]
+
+
+def _set(settings: Iterable[tuple[Any, int]]) -> None:
+    for library, threads in settings:
+        _free(library)
+        library.set_num_threads(threads)
+        _free(library)
+
+
+def _free(library: Any) -> None:
+    """Let any thread set the limit: threadpoolctl would ignore, silently, all but one of them."""
+    if hasattr(library, "clear_controlling_thread"):
+        library.clear_controlling_thread(force=True)

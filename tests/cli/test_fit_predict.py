@@ -85,7 +85,9 @@ def test_predict_refuses_what_cannot_be_meant(folder, tmp_path, invoke, refused)
     refused(invoke("predict", model, data, "--name", "a", "--name", "b"), 2, "--name 1 time")
     refused(invoke("predict", model, tmp_path / "none.csv"), 4, "no such file")
     (tmp_path / "other.csv").write_text("years\n5\n")
-    refused(invoke("predict", model, tmp_path / "other.csv"), 4, f"'{AGE}'", "'years'")
+    refused(
+        invoke("predict", model, tmp_path / "other.csv"), 4, f"'{AGE}'", "must name the columns"
+    )
     (tmp_path / "twice.csv").write_text(f"{AGE},x_std\n5,1\n")
     refused(invoke("predict", model, tmp_path / "twice.csv", "--name", "x"), 2, "'x_std'")
 

@@ -36,9 +36,13 @@ CASES = {
     "X has other columns than Z": ({"X": X[:, :1]}, ValueError, "as many columns"),
     "X is empty": ({"X": X[:0], "y": Y[:0]}, ValueError, "at least two rows"),
     "X has one row": ({"X": X[:1], "y": Y[:1]}, ValueError, "at least two rows"),
-    "X holds objects": ({"X": X.astype(object)}, TypeError, "`X` must hold numbers"),
+    "X holds objects": (
+        {"X": holed(X.astype(object), {})},
+        TypeError,
+        "`X` must hold numbers",
+    ),
     "X holds strings": ({"X": X.astype(str)}, TypeError, "`X` must hold numbers"),
-    "X holds complex numbers": ({"X": X.astype(complex)}, TypeError, "`X` must hold numbers"),
+    "X holds complex numbers": ({"X": X.astype(complex)}, ValueError, "Complex data not supp"),
     "a frame holds strings": (
         {"X": pd.DataFrame(X).assign(name="a").iloc[:, 1:]},
         TypeError,
@@ -46,7 +50,7 @@ CASES = {
     ),
     "y has two dimensions": ({"y": Y[:, None]}, ValueError, "`y` must have one dimension"),
     "y has another length": ({"y": Y[:7]}, ValueError, "one value for each of the rows"),
-    "y holds objects": ({"y": Y.astype(object)}, TypeError, "`y` must hold numbers"),
+    "y holds objects": ({"y": holed(Y.astype(object), {})}, TypeError, "`y` must hold"),
     "NaN in X": ({"X": holed(X, np.nan)}, ValueError, "finite and complete"),
     "inf in X": ({"X": holed(X, np.inf)}, ValueError, "finite and complete"),
     "-inf in y": ({"y": holed(Y, -np.inf)}, ValueError, "finite and complete"),
@@ -141,6 +145,16 @@ CASES = {
         TypeError,
         "`X` must be a sequence",
     ),
+    "a number among strings, found before the prior mean is released": (
+        {
+            "kernel": STRINGS,
+            "X": ["a"] * 19 + [SECRET],
+            "inducing_points": ["a"],
+            "prior_mean": "coinpress",
+        },
+        TypeError,
+        "`X` must hold objects that the kernel takes",
+    ),
     "a budget beyond all noise": ({"epsilon": 1e12}, ValueError, "scale|sigma_min|epsilon"),
 }
 
@@ -172,3 +186,4 @@ def test_bad_input_is_refused_in_clear_words(case):
     assert "123456" not in str(caught.value)
     assert not re.search(r"row(s)? \d", str(caught.value))
     assert caught.value.__cause__ is None
+    assert "123456" not in repr(caught.value.__context__)

@@ -1,8 +1,16 @@
 import numpy as np
 import pytest
 
-from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, ExactGram, sum_blocks
+from dpgp.privacy.exact_sums import (
+    MAX_BLOCK_ROWS,
+    ExactGram,
+    UnevenArithmeticError,
+    check_even,
+    sum_blocks,
+)
 from dpgp.privacy.fixed_point import UNIT
+
+EVEN = np.zeros((1, 2))
 
 
 def integer_columns(seed, dimension, rows):
@@ -17,7 +25,7 @@ def exact_gram(columns):
 
 def total(columns, size, n_jobs=1):
     blocks = [columns[:, i : i + size] for i in range(0, columns.shape[1], size)]
-    return sum_blocks(blocks, lambda block, _: block, len(columns), size, n_jobs)
+    return sum_blocks(blocks, lambda block, _: block, EVEN, len(columns), size, n_jobs)
 
 
 def test_the_sum_equals_that_of_python_integers():
@@ -66,4 +74,26 @@ def test_an_error_in_a_thread_reaches_the_caller():
         raise RuntimeError("block")
 
     with pytest.raises(RuntimeError, match="block"):
-        sum_blocks([1, 2], fail, 1, 1, n_jobs=2)
+        sum_blocks([1, 2], fail, 0, 1, 1, n_jobs=2)
+
+
+@pytest.mark.parametrize("place", [1, 2, 7])
+def test_one_bit_at_any_place_is_noticed(place):
+    columns = np.full((3, 8), 0.1)
+    check_even(columns)
+    columns[2, place] = np.nextafter(0.1, 1.0)
+    with pytest.raises(UnevenArithmeticError, match="released nothing"):
+        check_even(columns)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_every_thread_checks_its_arithmetic_before_it_sees_a_row(n_jobs):
+    seen = []
+
+    def columns_of(block, _):
+        seen.append(block)
+        return np.arange(2.0)[None]
+
+    with pytest.raises(UnevenArithmeticError):
+        sum_blocks(["row"] * 5, columns_of, "public", 1, 2, n_jobs)
+    assert set(seen) == {"public"}

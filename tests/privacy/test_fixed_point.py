@@ -66,3 +66,31 @@ def test_targets_become_integers_of_at_most_one(targets):
         round_targets(targets)
     assert np.all(np.abs(targets) <= UNIT)
     assert np.array_equal(targets, np.rint(targets))
+
+
+def test_norms_are_taken_of_whole_blocks_whose_layout_is_known(monkeypatch):
+    shapes, einsum = [], np.einsum
+
+    def recorded(formula, *operands):
+        shapes.extend(operand.shape for operand in operands)
+        return einsum(formula, *operands)
+
+    monkeypatch.setattr(np, "einsum", recorded)
+    round_columns(np.pad(np.full((3, 2), 5.0), ((0, 0), (0, 6))))
+    assert set(shapes) == {(3, 8)}
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_a_columns_integers_do_not_depend_on_its_place(long):
+    rng = np.random.default_rng(1)
+    column, block = rng.normal(size=25), rng.normal(size=(25, 256))
+    column, block = (
+        x / np.linalg.norm(x, axis=0) * (3.0 if long else 0.9) for x in (column, block)
+    )
+    results = set()
+    for position in range(256):
+        copy = block.copy()
+        copy[:, position] = column
+        round_columns(copy)
+        results.add(copy[:, position].tobytes())
+    assert len(results) == 1

@@ -373,6 +373,59 @@ def test_select_returns_outcomes_with_the_exact_law(shape):
     assert chisquare(counts[possible], expected[possible]).pvalue > 1e-6
 
 
+# --- runs without a score -------------------------------------------------------------------------
+
+NO_SCORE = (math.nan, -math.inf, 0.0, 1.0)  # outcomes of a mechanism, the first without a score
+
+
+def kept(first, second):
+    """Which of two outcomes, numbered as in NO_SCORE, ``select`` keeps."""
+    results = iter([(NO_SCORE[first], first), (NO_SCORE[second], second)])
+    return select(lambda: next(results), FixedDraws(2))[1]
+
+
+KEPT = np.array([[kept(first, second) for second in range(4)] for first in range(4)])
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=6))
+def test_a_selection_keeps_the_better_of_what_it_has_and_the_next(outcomes):
+    results = iter([(NO_SCORE[outcome], outcome) for outcome in outcomes])
+    best = outcomes[0]
+    for outcome in outcomes[1:]:
+        best = KEPT[best, outcome]
+    assert select(lambda: next(results), FixedDraws(len(outcomes)))[1] == best
+
+
+def geometric_selection(gamma, p):
+    """Exact law of what is kept after a geometric number of runs, Σ γ(1−γ)^{k−1} p M^{k−1}."""
+    M = np.array([[p[KEPT[best] == state].sum() for state in range(4)] for best in range(4)])
+    return gamma * np.linalg.solve((np.eye(4) - (1.0 - gamma) * M).T, p)
+
+
+def test_runs_without_a_score_cost_no_more_than_others():
+    # few runs have a score: their share moves by ε too, and a first NaN that stays would show it
+    epsilon, gamma, low, rare, top = 0.5, 1e-7, 1e-2, 1e-9, 1e-5
+    up = np.array([low, rare, top]) * np.exp(epsilon * np.array([1, 1, 0]))
+    down = np.array([low, rare, top]) * np.exp(epsilon * np.array([0, 0, 1]))
+    p, q = (np.array([1.0 - scored.sum(), *scored]) for scored in (up, down))
+    assert np.abs(np.log(p / q)).max() <= epsilon * (1 + 1e-12)
+    losses = np.abs(np.log(geometric_selection(gamma, p) / geometric_selection(gamma, q)))
+    assert 2.9 * epsilon < losses.max() <= 3.0 * epsilon
+
+
+@given(
+    st.lists(st.floats(1e-6, 1.0), min_size=4, max_size=4),
+    st.lists(st.sampled_from([-1.0, 1.0]), min_size=4, max_size=4),
+    st.floats(1e-4, 0.9),
+)
+def test_no_scores_exceed_the_claim_of_a_geometric_selection(weights, signs, gamma):
+    p, q = np.array(weights), np.array(weights) * np.exp(0.25 * np.array(signs))
+    p, q = p / p.sum(), q / q.sum()
+    epsilon = np.abs(np.log(p / q)).max()
+    losses = np.abs(np.log(geometric_selection(gamma, p) / geometric_selection(gamma, q)))
+    assert losses.max() <= 3.0 * epsilon + 1e-9
+
+
 # --- the loop and its secret ----------------------------------------------------------------------
 
 
@@ -384,6 +437,18 @@ def runs(*scores):
 def test_the_best_run_is_returned_and_ties_go_to_the_earlier():
     assert select(runs(1.0, 3.0, 2.0, 3.0), FixedDraws(4)) == (3.0, 1)
     assert select(runs(-math.inf, -math.inf), FixedDraws(2)) == (-math.inf, 0)
+
+
+def test_a_score_that_is_no_number_ranks_below_all_and_its_ties_go_to_the_earlier():
+    assert select(runs(math.nan, -math.inf, math.nan), FixedDraws(3)) == (-math.inf, 1)
+    assert select(runs(0.0, math.nan), FixedDraws(2)) == (0.0, 0)
+    assert select(runs(math.nan, np.nan, np.float32("nan")), FixedDraws(3))[1] == 0
+
+
+@pytest.mark.parametrize("draws", [1, 5])
+def test_a_score_that_cannot_be_ranked_fails_at_the_first_run_whatever_their_number(draws):
+    with pytest.raises(TypeError, match="must be real number"):
+        select(lambda: (None, "model"), FixedDraws(draws))
 
 
 def test_no_run_is_none():

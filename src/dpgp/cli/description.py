@@ -37,6 +37,7 @@ def describe(model: PrivateGPRegressor) -> dict[str, Any]:
         "features": posterior.features.dimension,
         "kernel": str(posterior.kernel),
         "inputs_warped": model.inputs_.warp is not None,
+        "health": list(model.health_),
     }
 
 
@@ -77,12 +78,23 @@ def print_guarantee(console: Console, certificate: Certificate) -> None:
     )
 
 
+def print_health(console: Console, model: PrivateGPRegressor) -> None:
+    """Print what looks wrong with a model; nothing where all is well."""
+    from dpgp.report.health import LOOKS_WRONG
+
+    found = model.health_
+    if found:
+        text = "\n".join(f"• {escape(sentence)}" for sentence in found)
+        console.print(Panel(text, title=LOOKS_WRONG, title_align="left", border_style="yellow"))
+
+
 def print_model(console: Console, model: PrivateGPRegressor) -> None:
     """Print guarantee, columns, what was learned, and every release."""
     from dpgp.experiments.tables import Table
 
     about = describe(model)
     print_guarantee(console, model.certificate_)
+    print_health(console, model)
     print_table(console, Table("Columns", ("column", "from", "to"), _column_rows(about)))
     console.print("[bold]Model[/]")
     print_pairs(console, _model_rows(about))

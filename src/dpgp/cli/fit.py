@@ -184,7 +184,7 @@ def _named(model: PrivateGPRegressor, request: Request) -> PrivateGPRegressor:
 
 
 def _report(model: PrivateGPRegressor, output: Path, json: bool) -> None:
-    from dpgp.cli.description import describe, print_guarantee
+    from dpgp.cli.description import describe, print_guarantee, print_health
 
     if json:
         about: dict[str, Any] = {"output": str(output), **describe(model)}
@@ -192,6 +192,7 @@ def _report(model: PrivateGPRegressor, output: Path, json: bool) -> None:
         return
     console = Screen()
     print_guarantee(console, model.certificate_)
+    print_health(console, model)
     print_files(console, [output])
     model_file, page = shlex.quote(str(output)), shlex.quote(str(output.with_suffix(".html")))
     for word, command in (("look at it", "show {0}"), ("share it", "report {0} -o {1}")):

@@ -126,6 +126,7 @@ def _inputs(model: PrivateGPRegressor, table: Table) -> Array:
             f"the model does not know the names of its {count} input(s); pass a file with these "
             "columns alone, in order."
         )
+    table.require(names)
     return np.column_stack([table.numbers(name) for name in names])
 
 

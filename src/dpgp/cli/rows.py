@@ -8,6 +8,7 @@ import numpy as np
 
 from dpgp.cli.request import Request
 from dpgp.cli.study import Missing
+from dpgp.sources.identifiers import Key
 from dpgp.sources.tables import Array, Table, TableError, read_table
 
 
@@ -17,7 +18,7 @@ class Rows:
 
     X: Array
     y: Array
-    units: list[str] | None
+    units: list[Key] | None
 
     def __repr__(self) -> str:
         return "Rows(...)"
@@ -30,7 +31,7 @@ def read_rows(data: str, request: Request) -> Rows:
         raise TableError("the file has too few rows for a model; a fit needs at least two.")
     X = _matrix(table, [column.name for column in request.features], request.missing)
     y = _matrix(table, [column.name for column in request.targets], request.missing)
-    units = None if request.unit is None else table.labels(request.unit)
+    units = None if request.unit is None else table.identifiers(request.unit)
     return Rows(X, y[:, 0] if y.shape[1] == 1 else y, units)
 
 

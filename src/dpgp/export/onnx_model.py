@@ -18,7 +18,8 @@ COVERAGE = 0.95
 def build(specification: dict[str, Any], interval_factor: float) -> Any:
     """Return the model: ``mean``, ``std``, ``latent_std``, ``lower`` and ``upper`` of rows ``X``.
 
-    The interval is the mean ± ``interval_factor`` standard deviations of a new observation.
+    The interval is the mean ± ``interval_factor`` standard deviations of a new observation; both
+    are cut to the public bounds of the target.
     """
     columns = len(specification["inputs"]["low"])
     return write_model(columns, _predictions(specification, columns, interval_factor))
@@ -35,15 +36,20 @@ def _predictions(
     learned = ONNX.clip(ONNX.einsum("nd,nd->n", phi @ S, phi), 0.0, np.inf)
     variance = learned + covariances.missing_variance(U, phi)
     noise = float(specification["noise_variance"])
-    mean = float(specification["centre"]) + scale * ONNX.einsum("nd,d->n", phi, m)
+    centre = float(specification["centre"])
+
+    def cut(value: Any) -> Any:
+        return ONNX.clip(value, centre - scale, centre + scale)
+
+    mean = cut(centre + scale * ONNX.einsum("nd,d->n", phi, m))
     std = scale * ONNX.sqrt(variance + noise)
     half_width = interval_factor * std
     return {
         "mean": mean,
         "std": std,
         "latent_std": scale * ONNX.sqrt(variance),
-        "lower": mean - half_width,
-        "upper": mean + half_width,
+        "lower": cut(mean - half_width),
+        "upper": cut(mean + half_width),
     }
 
 

@@ -60,8 +60,9 @@ class BoxFeatures:
 
     @property
     def filler(self) -> Array:
-        """The centre of the box."""
-        return self.inputs.box.centre
+        """A point of the box on no grid, so that its features are numbers with all their digits."""
+        box = self.inputs.box
+        return box.centre + 0.2360679774997897 * box.half_width
 
     def evaluate(self, X: Array, out: Array | None = None) -> Array:
         """Return the features of raw rows as columns."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg import cho_solve, eigh, solve_triangular
 
 from dpgp.inference.pull_back import SimplexQuadratic, feasible_part, minimise
 from dpgp.inference.stage import StageRelease
@@ -29,6 +29,9 @@ MANY_INPUTS = 4
 
 INTERACTION, INTERACTION_LENGTH, INTERACTION_ROUGHNESS = 0.3, 0.5, 0.05
 """Weight of every further input in it, correlation length, and variance of the rough part."""
+
+NOT_MISSED, MISSED = 1.1, 1.3
+"""Between these shares of missed mass trust moves from the density to B̂ itself."""
 
 
 class GramEstimate(Protocol):
@@ -91,6 +94,30 @@ class DensityEstimate:
         return self.error_covariance(np.eye(self.atoms.shape[1]))
 
 
+@dataclass(frozen=True)
+class DoubtedEstimate:
+    r"""A mixture of two estimates: :math:`(1 - s)` of the density's, s of B̂ with its own noise."""
+
+    density: DensityEstimate
+    projected: IsotropicEstimate
+    doubt: float
+
+    @property
+    def B(self) -> Array:
+        """The mixture."""
+        return (1.0 - self.doubt) * self.density.B + self.doubt * self.projected.B
+
+    def error_covariance(self, W: Array) -> Array:
+        """Return (1 − s)Ω_p(W) + sΩ_B̂(W)."""
+        by_density, by_noise = (e.error_covariance(W) for e in (self.density, self.projected))
+        return (1.0 - self.doubt) * by_density + self.doubt * by_noise
+
+    def error_trace_matrix(self) -> Array:
+        """Return the same mixture of the two Γ."""
+        by_density, by_noise = (e.error_trace_matrix() for e in (self.density, self.projected))
+        return (1.0 - self.doubt) * by_density + self.doubt * by_noise
+
+
 def estimate_gram(
     stages: Sequence[StageRelease], atoms: Array | None, positions: Array | None
 ) -> GramEstimate:
@@ -98,9 +125,34 @@ def estimate_gram(
     B_hat, sigma_b = pool(stages)
     if sigma_b == 0.0:
         return IsotropicEstimate(B_hat, 0.0)
+    projected = IsotropicEstimate(feasible_part(B_hat, stages[-1].n), sigma_b)
     if atoms is None or positions is None:
-        return IsotropicEstimate(feasible_part(B_hat, stages[-1].n), sigma_b)
-    return density_estimate(B_hat, sigma_b, atoms, positions, stages[-1].n)
+        return projected
+    density = density_estimate(B_hat, sigma_b, atoms, positions, stages[-1].n)
+    return DoubtedEstimate(density, projected, doubt(missed_mass(B_hat, sigma_b, density.B)))
+
+
+def missed_mass(B_hat: Array, sigma_b: float, B: Array) -> float:
+    r"""Return how much of B̂ an estimate misses, in the direction where it misses most.
+
+    .. math:: \max_q\frac{q^\top(\hat B - B)q}{q^\top(B + eI)q}, \qquad e = \sigma_b\sqrt{2d}
+
+    Noise alone has eigenvalues of at most e (Wigner), so it stays below one up to fluctuations. A B
+    that is too small in some direction makes the weights explode there; one too large is harmless.
+    """
+    d = len(B)
+    edge = sigma_b * float(np.sqrt(2 * d))
+    top = [d - 1, d - 1]
+    return float(eigh(B_hat - B, B + edge * np.eye(d), eigvals_only=True, subset_by_index=top)[0])
+
+
+def doubt(missed: float) -> float:
+    """Return the share s of B̂ itself: 0 where a density explains it, 1 where it misses mass.
+
+    Mass on corners and faces of the box (0/1 columns, many zeros) has no smooth density. The
+    passage is continuous, so that roundings of another processor do not decide.
+    """
+    return min(max((missed - NOT_MISSED) / (MISSED - NOT_MISSED), 0.0), 1.0)
 
 
 def pool(stages: Sequence[StageRelease]) -> tuple[Array, float]:

@@ -8,8 +8,9 @@ final release, with a wide clip, speak about b:
           = M(w - w_0) + B_sb + \Phi_s^\top\epsilon + \text{noise}
 
 with the same sampling noise :math:`\epsilon` that the stages saw. Two hypotheses are averaged: the
-noise is Gaussian (b = 0, and the wide second moment is the core's), or it is not (b has the size of
-the bias that exponential noise would cause, and the wide variance is free). docs/method.md.
+noise is Gaussian (b = 0, and the wide second moment is the core's), or it is not (b has twice the
+size of the bias that exponential noise would cause, and the wide variance is free). A noisy release
+cannot clear the noise of suspicion: the covariance keeps the prior's doubt. docs/method.md.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ Array = NDArray[np.float64]
 CONSTANT_SHARE = 0.75
 """Share of the squared norm of φ_s for the constant; the rest is for the linear features."""
 
-DOUBT = 0.2
+DOUBT = 0.5
 """Prior probability that the noise is not Gaussian."""
+
+BIAS_SIZE = 2.0
+"""Prior sd of the bias, in units of the one that exponential noise would cause."""
 
 TAIL_SD = 0.7
 """Relative sd of the variance beyond the core's where the noise is not Gaussian."""
@@ -77,12 +81,15 @@ def apply_guard(
     kappa: float,
 ) -> Guarded:
     """Average over Gaussian and other noise; L embeds φ_s ≈ Lᵀφ."""
-    sds = _bias_sds(L.shape[1], huber_bias(kappa) * moments.noise)
+    sds = _bias_sds(L.shape[1], BIAS_SIZE * huber_bias(kappa) * moments.noise)
     gaussian = _hypothesis(guard, measurement, gram, moments, L, np.zeros_like(sds), 0.0)
     other = _hypothesis(guard, measurement, gram, moments, L, sds, TAIL_SD)
     P = _probability(DOUBT, other.log_evidence - gaussian.log_evidence)
     step = other.w - gaussian.w
-    V = (1 - P) * gaussian.V + P * other.V + P * (1 - P) * np.outer(step, step)
+    # second moments around the mean at P, with weights 1 − Q and Q
+    Q = max(P, DOUBT)
+    moved = (1 - Q) * P**2 + Q * (1 - P) ** 2
+    V = (1 - Q) * gaussian.V + Q * other.V + moved * np.outer(step, step)
     noise = math.sqrt((1 - P) * gaussian.noise_variance + P * other.noise_variance)
     return Guarded(Moments(gaussian.w + P * step, (V + V.T) / 2, noise), P)
 

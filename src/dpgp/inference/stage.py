@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+LARGEST_RESIDUAL = 2.0
+"""Largest residual of a target in [−1, 1] from a function within the same bounds."""
+
 
 @dataclass(frozen=True)
 class StageRelease:

@@ -25,7 +25,7 @@ from dpgp.inference.guard import CONSTANT_SHARE, Guarded, apply_guard, embed, gu
 from dpgp.inference.marginal import Proposal, WeightedPoints, integrate
 from dpgp.inference.posterior import Posterior, collapse, relative_spread, thin
 from dpgp.inference.priors import HyperPrior, hyper_prior
-from dpgp.inference.stage import StageRelease
+from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
 
 Array = NDArray[np.float64]
 
@@ -160,7 +160,7 @@ class TargetFit:
 
     @property
     def clip(self) -> float:
-        """Where the next stage clips: κ residual sds, at most the public half-width."""
+        """Where the next stage clips: κ residual sds, at most the largest residual."""
         return self._clip(self.kappa)
 
     def guard_clip(self, mu: float) -> float:
@@ -173,7 +173,7 @@ class TargetFit:
         # R = κ sqrt(σ² + mean predictive variance)
         moments, gram = self.state.moments, self.state.gram
         spread = mean_square(np.zeros(len(moments.w)), moments.V, gram, self.n)
-        return min(1.0, kappa * float(np.sqrt(moments.noise**2 + spread)))
+        return min(LARGEST_RESIDUAL, kappa * float(np.sqrt(moments.noise**2 + spread)))
 
     def add(self, release: StageRelease) -> None:
         """Take a stage's release and update all beliefs."""

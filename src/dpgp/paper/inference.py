@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dpgp.domain import Box
 from dpgp.features.kernels import takes_vectors
+from dpgp.numeric import check_no_row_as_names, column_names, numeric_matrix
 from dpgp.paper.coinpress import coinpress_mean
 from dpgp.paper.model import (
     PaperModel,
@@ -23,13 +24,8 @@ from dpgp.privacy.ledger import GaussianLedger, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, noise_source
 from dpgp.release import release_gram
-from dpgp.sources.arrays import (
-    Rows,
-    column_names,
-    numeric_matrix,
-    structured_rows,
-    vector_rows,
-)
+from dpgp.sources.arrays import Rows, scaled_targets, structured_rows, vector_rows
+from dpgp.threads import thread_count
 
 Array = NDArray[np.float64]
 
@@ -98,10 +94,11 @@ def dp_gp_inference(
     prior_mean_share
         Share of the budget μ² that "coinpress" pays.
     n_jobs
-        Threads for the pass over the rows; all cores by default.
+        Threads for the pass over the rows; all cores by default and with -1, all but one with -2.
     """
-    relation = Neighbours.parse(neighbours)
+    relation, threads = Neighbours.parse(neighbours), thread_count(n_jobs)
     names = column_names(X)
+    check_no_row_as_names(names)
     box = public_box(X, bounds, kernel)
     Z = as_inducing_points(inducing_points, kernel, box)
     model = PaperModel(
@@ -130,7 +127,7 @@ def dp_gp_inference(
         label="kernel moments A and B",
         ledger=ledger,
         source=source,
-        n_jobs=n_jobs,
+        n_jobs=threads,
     )
     certificate = Certificate.from_ledger(ledger, source)
     return model.posterior(model.update(release), certificate, mean, names)
@@ -176,6 +173,20 @@ def read_rows(
         rows = vector_rows(X, y, columns, missing)
     else:
         rows = structured_rows(X, y, missing)
+        check_elements(model, rows)
     inputs = rows.inputs if box is None else box.clip(rows.inputs)
-    targets = np.clip((rows.targets - centre) / model.target_bound, -1.0, 1.0)
+    targets = np.clip(scaled_targets(rows.targets, centre, model.target_bound), -1.0, 1.0)
     return Rows(inputs, np.where(rows.usable, targets, 0.0), rows.usable)
+
+
+def check_elements(model: PaperModel, rows: Rows) -> None:
+    """Raise, before anything is released, where the kernel cannot take an element of ``X``."""
+    try:
+        model.kernel(model.inducing_points[:1], list(rows.inputs[rows.usable]))
+        return
+    except Exception:  # whatever it says may quote the data
+        pass
+    raise TypeError(
+        "`X` must hold objects that the kernel takes, such as strings for a SpectrumKernel; "
+        "convert the others, or put None for them where they are missing."
+    )

@@ -11,6 +11,7 @@ import numpy as np
 
 from dpgp.domain import Box
 from dpgp.features.kernels import takes_vectors
+from dpgp.numeric import check_no_row_as_names, column_names, numeric_matrix
 from dpgp.paper.inference import read_rows
 from dpgp.paper.model import PaperModel, as_inducing_points, resolve_norm_bound
 from dpgp.paper.posterior import SparsePosterior
@@ -22,7 +23,7 @@ from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.ledger import mu_of_guarantee
 from dpgp.privacy.noise import NoiseSource, noise_source
 from dpgp.privacy.selection import LiuTalwarBudget, RenyiBudget, select
-from dpgp.sources.arrays import Rows, column_names
+from dpgp.sources.arrays import Rows
 
 Accounting = Literal["liu-talwar", "renyi"]
 
@@ -212,13 +213,12 @@ def _read(which: str, X: Any, y: Any, model: PaperModel, box: Box | None, missin
 def _public_box(bounds: Any, X: Any, names: Sequence[str] | None) -> Box | None:
     if bounds is None:
         return None
-    if np.ndim(X) != 2:
-        raise ValueError("`X1` must have two dimensions (rows, columns) where `bounds` are given.")
-    return Box.from_bounds(bounds, np.shape(X)[1], names)
+    return Box.from_bounds(bounds, numeric_matrix(X, "X1").shape[1], names)
 
 
 def _common_names(first: Any, second: Any) -> tuple[str, ...] | None:
     names, others = column_names(first), column_names(second)
+    check_no_row_as_names(names)
     if names is not None and others is not None and names != others:
         raise ValueError("`X1` and `X2` must have the same columns, in the same order.")
     return names

@@ -12,6 +12,7 @@ from scipy.linalg import solve_triangular
 from scipy.stats import norm
 
 from dpgp.features.kernels import takes_vectors
+from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.paper.update import Update
 from dpgp.privacy.certificate import Certificate
 from dpgp.roots import symmetric_root
@@ -69,8 +70,9 @@ class SparsePosterior:
     def log_predictive_density(self, X: Any, y: Any) -> Array:
         """Return the log density of every target under its own prediction (HM21 eq. 21)."""
         points = self._query(X)
-        std = np.sqrt(self._variance(points, latent=False))
-        return np.asarray(norm.logpdf(np.asarray(y, float), self._mean(points), std))
+        mean, std = self._mean(points), np.sqrt(self._variance(points, latent=False))
+        with np.errstate(over="ignore"):
+            return np.asarray(norm.logpdf(numeric_vector(y, len(mean)), mean, std))
 
     def sample(self, X: Any, n: int = 1, random_state: int | None = None) -> Array:
         """Draw ``n`` functions from the posterior at ``X``, one a column."""
@@ -83,10 +85,9 @@ class SparsePosterior:
     def _query(self, X: Any) -> Any:
         if not takes_vectors(self.kernel):
             return X
-        points = np.asarray(X, dtype=np.float64)
-        columns = self.inducing_points.shape[1]
-        if points.ndim != 2 or points.shape[1] != columns:
-            raise ValueError(f"`X` must have {columns} columns, got an array of {points.shape}.")
+        points, columns = numeric_matrix(X), self.inducing_points.shape[1]
+        if points.shape[1] != columns:
+            raise ValueError(f"`X` must have {columns} columns, got {points.shape[1]}.")
         return points
 
     def _mean(self, points: Any) -> Array:

@@ -7,7 +7,6 @@ Python integers. Proof: docs/proofs/exact_sums.md.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.privacy.fixed_point import FRACTION_BITS
-from dpgp.threads import single_threaded_blas
+from dpgp.threads import single_threaded_blas, thread_count
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.object_]
@@ -26,6 +25,39 @@ Block = TypeVar("Block")
 
 MAX_BLOCK_ROWS = 2 ** (52 - 2 * FRACTION_BITS)
 _MAX_INT64_ROWS = 2 ** (62 - 2 * FRACTION_BITS)
+
+
+class UnevenArithmeticError(RuntimeError):
+    """One row gave other numbers at another place of a block: no guarantee holds on such sums."""
+
+
+def check_even(columns: NDArray[Any]) -> None:
+    """Raise unless all columns, those of one public row at every place of a block, are the same.
+
+    The sensitivity needs a row's numbers to be a function of that row alone, bit for bit.
+    Proof: docs/proofs/exact_sums.md.
+    """
+    first = np.broadcast_to(columns[..., :1], columns.shape)
+    if not np.array_equal(columns, first, equal_nan=True):
+        raise UnevenArithmeticError(
+            "this machine's arithmetic gives one row other numbers at another place in memory, so "
+            "that no guarantee would hold; this pass released nothing. Keep BLAS to one thread "
+            "(OPENBLAS_NUM_THREADS=1, MKL_NUM_THREADS=1) from before Python starts, or use another "
+            "build of NumPy."
+        )
+
+
+@single_threaded_blas()
+def check_arithmetic() -> None:
+    """Raise, before anything is released, where a product depends on the place of a column."""
+    for size in _PROBED_SIZES:
+        matrix = np.cos(np.outer(np.arange(size), np.arange(1.0, size + 1.0)))
+        columns = np.repeat(matrix[:, 1:2], MAX_BLOCK_ROWS, axis=1)
+        check_even(matrix @ columns)
+        check_even(matrix[1] @ columns)
+
+
+_PROBED_SIZES = (7, 49, 100)
 
 
 class ExactGram:
@@ -69,6 +101,7 @@ class ExactGram:
 def sum_blocks(
     blocks: Iterable[Block],
     columns_of: Callable[[Block, Array], Array],
+    public_block: Block,
     dimension: int,
     block_rows: int,
     n_jobs: int | None = None,
@@ -77,22 +110,24 @@ def sum_blocks(
 
     ``columns_of`` may write a block's columns to the array it is given, (dimension, block_rows).
     BLAS keeps to one thread, which is faster than threads within it. The result is the same, bit
-    for bit, for any order of the rows, any cut into blocks and any number of threads.
+    for bit, for any order of the rows, any cut into blocks and any number of threads. Every thread
+    first checks its arithmetic on ``public_block``, one public row at every place.
     """
     source = _Shared(iter(blocks))
 
+    @single_threaded_blas()
     def sum_share(_: int) -> ExactGram:
         gram, workspace = ExactGram(dimension), np.empty((dimension, block_rows))
+        check_even(columns_of(public_block, workspace))
         for block in source:
             gram.add(columns_of(block, workspace))
         return gram
 
-    threads = n_jobs or os.cpu_count() or 1
-    with single_threaded_blas():
-        if threads == 1:
-            return sum_share(0).total()
-        with ThreadPoolExecutor(threads) as pool:
-            return reduce(ExactGram.merge, pool.map(sum_share, range(threads))).total()
+    threads = thread_count(n_jobs)
+    if threads == 1:
+        return sum_share(0).total()
+    with single_threaded_blas(), ThreadPoolExecutor(threads) as pool:
+        return reduce(ExactGram.merge, pool.map(sum_share, range(threads))).total()
 
 
 class _Shared(Iterator[Any]):

@@ -34,23 +34,30 @@ def round_columns(psi: Array) -> None:
     """
     psi *= shrinkage(len(psi)) * UNIT
     _round(psi)
-    too_long = ~_fits(psi)
-    if too_long.any():
-        psi[:, too_long] = _scaled_back(psi[:, too_long])
+    squares = _squared_norms(psi)
+    if not _fit(squares).all():
+        # of the whole block: the memory layout of some of its columns depends on which they are
+        np.copyto(psi, _shortened(psi, squares), where=~_fit(squares))
 
 
-def _fits(columns: Array) -> NDArray[np.bool_]:
-    """‖q‖² ≤ 2^{2b}, exactly: every term and sum is an integer below 2^53, or the sum too large."""
-    return np.asarray(np.einsum("ij,ij->j", columns, columns) <= UNIT**2)
+def _squared_norms(columns: Array) -> Array:
+    """‖q‖², exact up to 2^53: every term and every partial sum is an integer."""
+    return np.asarray(np.einsum("ij,ij->j", columns, columns))
 
 
-def _scaled_back(columns: Array) -> Array:
+def _fit(squares: Array) -> NDArray[np.bool_]:
+    """‖q‖² ≤ 2^{2b}; not where it is no number."""
+    return np.asarray(squares <= UNIT**2)
+
+
+def _shortened(columns: Array, squares: Array) -> Array:
+    """Return all columns at norm one, in integers; zero where that fails."""
     with np.errstate(all="ignore"):  # whatever is infinite or no number ends as zero
-        columns = columns / np.sqrt(np.einsum("ij,ij->j", columns, columns))
-        columns *= shrinkage(len(columns)) * UNIT
-        _round(columns)
-    columns[:, ~_fits(columns)] = 0.0
-    return columns
+        shortened = columns / np.sqrt(squares)
+        shortened *= shrinkage(len(columns)) * UNIT
+        _round(shortened)
+        shortened[:, ~_fit(_squared_norms(shortened))] = 0.0
+    return shortened
 
 
 def round_targets(targets: Array) -> None:

@@ -57,16 +57,23 @@ def select(
 
     ``mechanism`` returns a score and what it belongs to, both under the privacy that ``budget``
     was calibrated for. None where the number of runs came out as zero, which only a Poisson number
-    can. Ties go to the earlier run. Warnings of the runs are dropped: they could be counted.
+    can. A score that is not a number ranks below every other, and ties go to the earlier run.
+    Warnings of the runs are dropped: they could be counted.
     """
     best: tuple[float, Result] | None = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for _ in range(budget.number_of_draws(source or SecureNoise())):
             run = mechanism()
-            if best is None or run[0] > best[0]:
+            rank = _rank(run[0])  # of every run, so that a bad score fails whatever K is
+            if best is None or rank > _rank(best[0]):
                 best = run
     return best
+
+
+def _rank(score: float) -> tuple[bool, float]:
+    """Order scores with NaN below −∞: with a plain > a first NaN would never be replaced."""
+    return not math.isnan(score), score
 
 
 def happens(probability: float, source: NoiseSource) -> bool:

@@ -39,7 +39,7 @@ def surface(model: PrivateGPRegressor, k: int, x: Array, y: Array) -> Surface:
     blocks = np.array_split(X, max(len(X) // ROWS_PER_CALL, 1))
     parts = [model._predict_one(k, model.inputs_(block), False, True) for block in blocks]
     mean, std = (np.concatenate(part).reshape(len(y), len(x)) for part in zip(*parts, strict=True))
-    return Surface(x, y, mean, std)
+    return Surface(x, y, model._cut(k, mean), std)
 
 
 def draw_two_inputs(

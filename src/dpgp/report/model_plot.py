@@ -135,11 +135,12 @@ def _along(model: PrivateGPRegressor, k: int, column: int, others: Array) -> Cur
     X = np.tile(others, (len(x), 1))
     X[:, column] = x
     U = model.inputs_(X)
-    mean, std = model._predict_one(k, U, False, False)
+    raw, std = model._predict_one(k, U, False, False)
     half = model.calibration_[k].factor(COVERAGE) * std
     _, half_of_function = model._half_width_of_function(k, U, COVERAGE)
-    ends = np.array([[-1.0], [1.0]])
-    return Curve(x, mean, mean + ends * half_of_function, mean + ends * half)
+    ends, mean = np.array([[-1.0], [1.0]]), model._cut(k, raw)
+    bands = (raw + ends * half_of_function, mean + ends * half)
+    return Curve(x, mean, *(model._cut(k, band) for band in bands))
 
 
 def typical_inputs(model: PrivateGPRegressor) -> Array:

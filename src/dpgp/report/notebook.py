@@ -8,6 +8,7 @@ import numpy as np
 
 from dpgp.cards import BAD, GOOD, bullets, calls, card, pairs, sentence, table
 from dpgp.report.guarantee import guarantee_in_words
+from dpgp.report.health import LOOKS_WRONG
 from dpgp.report.plan_report import plan_rows
 from dpgp.report.released import column_names, posterior_of
 
@@ -24,6 +25,7 @@ def model_html(model: PrivateGPRegressor) -> str:
         sentence(guarantee_in_words(certificate)),
         table(("column", "role", "from", "to"), _column_rows(model)),
         pairs(_facts(model)),
+        *_health(model),
         calls("Next:", NEXT),
     ]
     title = promise if certificate.is_private else "NOT PRIVATE"
@@ -38,6 +40,12 @@ NEXT = (
     ".predict_interval(X)",
     '.save("model.json")',
 )
+
+
+def _health(model: PrivateGPRegressor) -> list[str]:
+    """Return what looks wrong, as a list under a heading; nothing where all is well."""
+    found = model.health_
+    return [sentence(LOOKS_WRONG), bullets(found)] if found else []
 
 
 def _column_rows(model: PrivateGPRegressor) -> list[tuple[str, str, str, str]]:

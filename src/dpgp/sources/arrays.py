@@ -13,9 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.domain import Box
+from dpgp.numeric import numeric_matrix, numeric_vector
+from dpgp.sources.identifiers import unit_codes
 
 Array = NDArray[np.float64]
 
+FARTHEST_TARGET = 2.0**64
 MISSING_RULES = ("error", "ignore")
 
 
@@ -49,7 +52,7 @@ class Rows:
 
 def vector_rows(X: Any, y: Any, columns: int, missing: str) -> Rows:
     """Read rows of numbers, and one target each."""
-    inputs = numeric_matrix(X)
+    inputs = numeric_matrix(X, least=2)
     if inputs.shape[1] != columns:
         raise ValueError(
             f"`X` must have as many columns as `inducing_points`, {columns}, got {inputs.shape[1]}."
@@ -60,13 +63,13 @@ def vector_rows(X: Any, y: Any, columns: int, missing: str) -> Rows:
 def structured_rows(X: Any, y: Any, missing: str) -> Rows:
     """Read strings, graphs or other objects, and one target each; None counts as missing."""
     objects = object_array(X)
+    if len(objects) < 2:
+        raise ValueError("`X` must have at least two rows.")
     present = np.array([0.0 if element is not None else np.nan for element in objects])
     return _rows(objects, y, missing, present)
 
 
 def _rows(inputs: Any, y: Any, missing: str, finite_where_present: Array) -> Rows:
-    if len(inputs) < 2:
-        raise ValueError("`X` must have at least two rows.")
     targets = numeric_vector(y, len(inputs))
     return Rows(inputs, targets[None], usable_rows(missing, targets, finite_where_present))
 
@@ -83,53 +86,27 @@ def scaled_rows(
         usable &= first_rows_of_units(units, len(X), per_unit)
     elif per_unit != 1:
         raise ValueError("`max_rows_per_unit` needs `units`, one identifier a row, at `fit`.")
-    scaled = (targets - target_box.centre[:, None]) / target_box.half_width[:, None]
+    scaled = scaled_targets(targets, target_box.centre[:, None], target_box.half_width[:, None])
     return Rows(X, np.where(usable, scaled, 0.0), usable)
+
+
+def scaled_targets(targets: Array, centre: Array | float, half_width: Array | float) -> Array:
+    """Return distances from the centre in half-widths, cut where residuals are clipped anyway."""
+    with np.errstate(over="ignore"):  # a warning would tell that somebody's target is huge
+        return np.clip((targets - centre) / half_width, -FARTHEST_TARGET, FARTHEST_TARGET)
 
 
 def first_rows_of_units(units: Any, rows: int, most: int) -> NDArray[np.bool_]:
     """Return which rows are among the first ``most`` of their unit.
 
-    What a unit keeps depends on that unit's rows alone. Proof: docs/proofs/gram_sensitivity.md.
+    What a unit keeps depends on that unit's rows alone. Proof: docs/proofs/gram_sensitivity.md, §5.
     """
-    ids = np.asarray(units)
-    if ids.ndim != 1 or len(ids) != rows:
-        raise ValueError("`units` must hold one identifier for each of the rows of `X`.")
-    _, unit = np.unique(ids.astype(str) if ids.dtype == object else ids, return_inverse=True)
+    unit = unit_codes(units, rows)
     order = np.argsort(unit, kind="stable")
     starts = np.searchsorted(unit[order], unit[order], side="left")
     kept = np.empty(rows, dtype=bool)
     kept[order] = np.arange(rows) - starts < most
     return kept
-
-
-def column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the column names of a data frame, None for anything else."""
-    columns = getattr(X, "columns", None)
-    return None if columns is None else tuple(str(name) for name in columns)
-
-
-def numeric_matrix(X: Any, argument: str = "X") -> Array:
-    """Return a two-dimensional array or data frame of numbers as float64."""
-    array = _as_floats(X, argument)
-    if array.ndim != 2:
-        raise ValueError(
-            f"`{argument}` must have two dimensions (rows, columns), got {array.ndim}; "
-            f"reshape a single column with {argument}.reshape(-1, 1)."
-        )
-    if array.shape[1] == 0:
-        raise ValueError(f"`{argument}` must have at least one column.")
-    return array
-
-
-def numeric_vector(y: Any, rows: int, argument: str = "y") -> Array:
-    """Return a vector of numbers as float64, of the given length."""
-    array = _as_floats(y, argument)
-    if array.ndim != 1:
-        raise ValueError(f"`{argument}` must have one dimension, got {array.ndim}.")
-    if len(array) != rows:
-        raise ValueError(f"`{argument}` must have one value for each of the rows of `X`.")
-    return array
 
 
 def object_array(X: Any, argument: str = "X") -> NDArray[np.object_]:
@@ -151,17 +128,7 @@ def usable_rows(missing: str, *arrays: Array) -> NDArray[np.bool_]:
         finite &= np.isfinite(array).reshape(len(array), -1).all(axis=1)
     if missing == "error" and not finite.all():
         raise ValueError(
-            '`X` and `y` must be finite and complete; pass missing="ignore" to let rows that are '
-            "not contribute nothing while they stay in the count."
+            "`X` and `y` must be finite and complete, without NaN or inf; pass "
+            'missing="ignore" to let other rows contribute nothing while they stay in the count.'
         )
     return finite
-
-
-def _as_floats(values: Any, argument: str) -> Array:
-    array = values.to_numpy() if hasattr(values, "to_numpy") else np.asarray(values)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(
-            f"`{argument}` must hold numbers, got values of type {array.dtype}; encode other "
-            "columns as numbers first."
-        )
-    return array.astype(np.float64)

@@ -10,22 +10,28 @@ import io
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.sources.csv_lines import MalformedLineError, read_lines
+from dpgp.sources.identifiers import MISSING, Key, keys_of
+
 Array = NDArray[np.float64]
 
 STANDARD_INPUT = "-"
-MISSING = {"", "na", "n/a", "nan", "null", "none"}
-DELIMITERS = (",", ";", "\t")
 MOST_LISTED = 40
 _PARQUET = b"PAR1"
+
+NOT_UTF_8 = "the file is not UTF-8 text; save it as 'CSV UTF-8' or as Parquet."
+NOT_A_LINE_A_ROW = (
+    "the file is not CSV with a line for every row: a cell holds a line break, a stray quotation "
+    "mark or a NUL; enclose cells with quotation marks in such, double those inside, and remove "
+    "line breaks, or save the table as Parquet."
+)
 
 
 class TableError(ValueError):
@@ -47,7 +53,8 @@ class Table:
 
     def cells(self, name: str) -> Sequence[Any]:
         """Return the cells of a column as they are in the file."""
-        return self.columns[_position(self.names, name)]
+        (position,) = _positions(self.names, [name])
+        return self.columns[position]
 
     def numbers(self, name: str) -> Array:
         """Return a column as numbers; missing ones, in whatever spelling, are NaN."""
@@ -61,15 +68,19 @@ class Table:
             "and without units, and leave missing ones empty."
         )
 
-    def labels(self, name: str) -> list[str]:
-        """Return a column of identifiers as text; none may be missing."""
-        texts = ["" if cell is None else str(cell).strip() for cell in self.cells(name)]
-        if any(text.casefold() in MISSING for text in texts):
+    def identifiers(self, name: str) -> list[Key]:
+        """Return whose each row is, by keys that are equal for one person's rows alone."""
+        keys = keys_of(self.cells(name))
+        if keys is None:
             raise TableError(
-                f"column '{name}' has empty cells, but must say for every row whose it is; "
-                "fill them, or remove these rows."
+                f"column '{name}' must say for every row whose it is, by a text or a whole number; "
+                "fill or remove what is missing, and store long numbers as integers or text."
             )
-        return texts
+        return keys
+
+    def require(self, names: Sequence[str]) -> None:
+        """Raise unless all these columns are there, each of them once."""
+        _positions(self.names, names)
 
     def rows(self) -> Iterator[list[str]]:
         """Return the rows as text."""
@@ -84,10 +95,16 @@ def clean_name(name: str) -> str:
 
 def read_table(source: str, only: Sequence[str] | None = None) -> Table:
     """Read some columns, or all, of a CSV or Parquet file, or of standard input ("-")."""
-    with _open(source) as stream, _plain_errors():
+    with _open(source) as stream:
         is_parquet = stream.read(len(_PARQUET)) == _PARQUET
         stream.seek(0)
-        return (_read_parquet if is_parquet else _read_csv)(stream, only)
+        try:
+            return (_read_parquet if is_parquet else _read_csv)(stream, only)
+        except UnicodeDecodeError:
+            message = NOT_UTF_8
+        except (MalformedLineError, csv.Error):
+            message = NOT_A_LINE_A_ROW
+    raise TableError(message)  # outside: no error that quotes the data stands behind it
 
 
 def _open(source: str) -> BinaryIO:
@@ -101,27 +118,13 @@ def _open(source: str) -> BinaryIO:
         raise TableError(f"cannot read '{source}': {reason}; {remedy}.") from None
 
 
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    """Replace messages that may quote the data."""
-    try:
-        yield
-        return
-    except UnicodeDecodeError:
-        message = "the file is not UTF-8 text; save it as 'CSV UTF-8' or as Parquet."
-    except csv.Error:
-        message = "the file is not CSV: check its quotation marks."
-    raise TableError(message)
-
-
 def _read_csv(stream: BinaryIO, only: Sequence[str] | None) -> Table:
-    with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as lines:
-        header = lines.readline()
-        rows = csv.reader(chain([header], lines), delimiter=_delimiter(header))
+    with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="\n") as text:
+        rows = read_lines(text)
         names = tuple(clean_name(name) for name in next(rows, []))
         positions = _positions(names, only)
         columns: tuple[list[str], ...] = tuple([] for _ in positions)
-        for row in filter(None, rows):
+        for row in rows:
             _check_length(row, names)
             for column, position in zip(columns, positions, strict=True):
                 column.append(row[position])
@@ -132,16 +135,23 @@ def _check_length(row: Sequence[str], names: Sequence[str]) -> None:
     if len(row) != len(names):
         raise TableError(
             "some lines have more or fewer cells than the first, which names the columns; put "
-            "cells that hold the delimiter into quotation marks."
+            "cells that hold the delimiter into quotation marks, and remove blank lines."
         )
 
 
-def _delimiter(header: str) -> str:
-    """Return the delimiter that finds most columns in the first line."""
-    return max(DELIMITERS, key=lambda mark: len(next(csv.reader([header], delimiter=mark), [])))
-
-
 def _read_parquet(stream: BinaryIO, only: Sequence[str] | None) -> Table:
+    data = _parquet_data(stream)
+    names = tuple(clean_name(name) for name in data.column_names)
+    positions = _positions(names, only)
+    columns = [_parquet_cells(data.column(position)) for position in positions]
+    found = [(names[k], cells) for k, cells in zip(positions, columns, strict=True)]
+    for name, cells in found:
+        if cells is None:
+            raise TableError(f"column '{name}' cannot be read; store it as numbers or as text.")
+    return Table(tuple(name for name, _ in found), tuple(cells or [] for _, cells in found))
+
+
+def _parquet_data(stream: BinaryIO) -> Any:
     try:
         parquet = import_module("pyarrow.parquet")
     except ImportError:
@@ -149,35 +159,44 @@ def _read_parquet(stream: BinaryIO, only: Sequence[str] | None) -> Table:
             'Parquet files need pyarrow: pip install "dpgp[parquet]", or save the table as CSV.'
         ) from None
     try:
-        data = parquet.read_table(stream)
-    except (OSError, ValueError):
-        raise TableError("the file is not Parquet, or damaged; write it again.") from None
-    names = tuple(clean_name(name) for name in data.column_names)
-    positions = _positions(names, only)
-    columns = tuple(data.column(position).to_pylist() for position in positions)
-    return Table(tuple(names[position] for position in positions), columns)
+        return parquet.read_table(stream)
+    except Exception:  # whatever it says may quote the data
+        pass
+    raise TableError("the file is not Parquet, or damaged; write it again.")
+
+
+def _parquet_cells(column: Any) -> list[Any] | None:
+    """Return the cells of a column, narrow floats as such: nobody may take them for exact."""
+    try:
+        cells: list[Any] = column.to_pylist()
+    except Exception:  # whatever it says may quote the data
+        return None
+    if str(column.type) in ("float", "halffloat"):
+        return [None if cell is None else np.float32(cell) for cell in cells]
+    return cells
 
 
 def _positions(names: Sequence[str], only: Sequence[str] | None) -> Sequence[int]:
-    if not names:
+    """Return where columns are; the others are listed only if one that was asked for is there."""
+    if not any(names):
         raise TableError("the file is empty; its first line must name the columns.")
-    return range(len(names)) if only is None else [_position(names, name) for name in only]
+    if only is None:
+        return range(len(names))
+    for name in only:
+        if names.count(name) > 1:
+            raise TableError(f"the file has several columns '{name}'; rename all but one.")
+        if name not in names:
+            raise TableError(f"the file has no column '{name}'; {_what_it_has(names, only)}")
+    return [names.index(name) for name in only]
 
 
-def _position(names: Sequence[str], name: str) -> int:
-    found = names.count(name)
-    if found == 1:
-        return names.index(name)
-    if found > 1:
-        raise TableError(f"the file has several columns '{name}'; rename all but one.")
-    if any(map(_is_number, names)):  # perhaps a row of data: not to be repeated
-        raise TableError(
-            f"the file has no column '{name}', and its first line holds numbers; the first line "
-            "must name the columns."
-        )
+def _what_it_has(names: Sequence[str], only: Sequence[str]) -> str:
+    # a file without a header has somebody's row in its first line
+    if not set(names).intersection(only) or any(map(_is_number, names)):
+        return "its first line must name the columns, in the same spelling."
     listed = ", ".join(f"'{other}'" for other in names[:MOST_LISTED])
     more = ", …" if len(names) > MOST_LISTED else ""
-    raise TableError(f"the file has no column '{name}'; its columns are {listed}{more}.")
+    return f"its columns are {listed}{more}."
 
 
 def _is_number(text: str) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from dpgp.report.health import LOOKS_WRONG
 from dpgp.report.html.accuracy import (
     Achieved,
     Expected,
@@ -30,6 +31,22 @@ class Line(NamedTuple):
     low: float
     high: float
     width: float
+
+
+def health(model: PrivateGPRegressor) -> Markup:
+    """Return what looks wrong where nobody overlooks it; nothing where all is well."""
+    found = model.health_
+    if not found:
+        return Markup("")
+    sentences = join(element("li", sentence) for sentence in found)
+    return element(
+        "aside",
+        paragraph(LOOKS_WRONG),
+        element("ul", sentences),
+        class_="health",
+        role="note",
+        aria_label="Health check",
+    )
 
 
 def accuracy(model: PrivateGPRegressor) -> Markup:

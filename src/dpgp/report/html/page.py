@@ -52,6 +52,7 @@ def report_html(
         style=css,
         script=script,
         banner=guarantee.banner(certificate),
+        health=knowledge.health(model),
         guarantee=guarantee.guarantee(certificate),
         plots=_plots(model),
         accuracy=knowledge.accuracy(model),

@@ -265,13 +265,21 @@ class Posterior {
     this.b = new Float64Array(model.anchors.length);
   }
 
-  // Mean and standard deviation of the function, and of a new observation, at one raw point
+  // The public bounds of the target are centre ± scale
+  cut(value) {
+    const { centre, scale } = this.target;
+    return Math.min(Math.max(value, centre - scale), centre + scale);
+  }
+
+  // Mean within the bounds, as it is, and standard deviations of the function and of an observation
   at(x) {
     const u = unitInputs(this.model.inputs, x), phi = this.phi(u), { scale } = this.target;
     const seen = Math.max(dot(times(this.S, phi, this.d), phi), 0);
     const variance = seen + this.missingVariance(u, phi);
+    const raw = this.target.centre + scale * dot(this.m, phi);
     return {
-      mean: this.target.centre + scale * dot(this.m, phi),
+      raw,
+      mean: this.cut(raw),
       std: scale * Math.sqrt(variance),
       observationStd: scale * Math.sqrt(variance + this.target.noise_variance),
     };
@@ -284,15 +292,15 @@ class Posterior {
     return Math.max(k_xx - 2 * dot(k, a) + dot(Ka, a), 0);
   }
 
-  // The same with 95 % intervals for the function and for a new observation
+  // The same with 95 % intervals for the function and for a new observation, all within the bounds
   predict(x) {
     const at = this.at(x), { function_factor, interval_factor } = this.target;
     return {
       ...at,
-      functionLow: at.mean - function_factor * at.std,
-      functionHigh: at.mean + function_factor * at.std,
-      lower: at.mean - interval_factor * at.observationStd,
-      upper: at.mean + interval_factor * at.observationStd,
+      functionLow: this.cut(at.raw - function_factor * at.std),
+      functionHigh: this.cut(at.raw + function_factor * at.std),
+      lower: this.cut(at.mean - interval_factor * at.observationStd),
+      upper: this.cut(at.mean + interval_factor * at.observationStd),
     };
   }
 }

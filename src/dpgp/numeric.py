@@ -1,0 +1,157 @@
+"""Numbers out of whatever holds them: kind, shape and length, checked before anybody else looks.
+
+The errors of NumPy, pandas and scikit-learn quote values and tell how many rows there are. These
+never do, and carry no other error behind them that does.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+Array = NDArray[np.float64]
+
+_TIMES = ("date", "time", "duration", "period")
+
+
+def numeric_matrix(X: Any, argument: str = "X", least: int = 1) -> Array:
+    """Return rows of numbers as float64, at least one column and ``least`` rows of them."""
+    array = as_floats(X, argument)
+    if array.ndim != 2:
+        raise ValueError(
+            f"`{argument}` must have two dimensions (rows, columns), got {array.ndim}. Reshape "
+            f"your data: {argument}.reshape(-1, 1) is a single column, (1, -1) a single row."
+        )
+    if array.shape[1] == 0:
+        raise ValueError(
+            f"`{argument}` must have at least one column: 0 feature(s) (shape=(, 0)) while a "
+            "minimum of 1 is required."
+        )
+    if len(array) < least:
+        rule = "at least two rows; one sample is not enough" if least > 1 else "at least one row"
+        raise ValueError(f"`{argument}` must have {rule}.")
+    return array
+
+
+def numeric_vector(y: Any, rows: int, argument: str = "y") -> Array:
+    """Return a number for every row as float64."""
+    array = numeric_targets(y, rows, argument)
+    if array.ndim != 1:
+        raise ValueError(f"`{argument}` must have one dimension, got {array.ndim}.")
+    return array
+
+
+def numeric_targets(y: Any, rows: int, argument: str = "y") -> Array:
+    """Return one number, or several side by side, for every row as float64."""
+    if y is None:
+        raise ValueError(f"this requires y to be passed, but the target {argument} is None.")
+    array = as_floats(y, argument)
+    if array.ndim not in (1, 2) or 0 in array.shape[1:]:
+        raise ValueError(
+            f"`{argument}` must hold a number for every row of `X`, or a row of numbers, "
+            f"got {array.ndim} dimension(s)."
+        )
+    if len(array) != rows:
+        raise ValueError(f"`{argument}` must have one value for each of the rows of `X`.")
+    return array
+
+
+def as_floats(values: Any, argument: str) -> Array:
+    """Return numbers of any kind as float64; what is missing or too large is not finite."""
+    if issparse(values):
+        raise TypeError(f"`{argument}` is sparse; pass dense numbers, as {argument}.toarray().")
+    if _holds_times(values):
+        raise ValueError(
+            f"`{argument}` holds dates or times; make them numbers of one unit first, such as "
+            "days since a public date."
+        )
+    array = _as_array(values)
+    if array is None:
+        raise ValueError(f"`{argument}` must be an array or table whose rows are equally long.")
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: `{argument}` must hold real numbers.")
+    floats = _floats_of(array)
+    if floats is None:
+        raise TypeError(
+            f"`{argument}` must hold numbers: every cell of this argument must be real, not a "
+            "string or an object; encode other columns as numbers first."
+        )
+    return floats
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the column names of a data frame, None for anything else."""
+    names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow has both
+    return None if names is None else tuple(str(name) for name in names)
+
+
+def check_distinct_names(names: Collection[str] | None) -> None:
+    """Raise where two columns have one name, in fixed words; other libraries list them."""
+    if names is not None and len(set(names)) < len(names):
+        raise ValueError("the columns of `X` must have different names; rename all but one.")
+
+
+def check_no_row_as_names(names: Collection[str] | None, known: Collection[str] = ()) -> None:
+    """Raise where names look like somebody's row, read from a file without a header.
+
+    Names are published with a model. Whole numbers, as in columns of years, may be names.
+    """
+    if any(name not in known and _is_measurement(name) for name in names or ()):
+        raise ValueError(
+            "the column names of `X` hold numbers, as if its file had no header and a row of data "
+            "became the feature names, which are published; name the columns first."
+        )
+
+
+def _is_measurement(name: str) -> bool:
+    if name.strip().lstrip("+-").isdecimal():
+        return False
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _holds_times(values: Any) -> bool:
+    kinds = getattr(values, "dtypes", getattr(values, "dtype", ()))
+    many = isinstance(kinds, list) or hasattr(kinds, "to_list")  # polars and pandas: one a column
+    return any(str(kind).lower().startswith(_TIMES) for kind in (kinds if many else [kinds]))
+
+
+def _as_array(values: Any) -> NDArray[Any] | None:
+    """Return an array of any kind; None where rows differ in length, or it fails in other ways."""
+    try:
+        if isinstance(values, np.ma.MaskedArray):
+            return np.asarray(np.ma.filled(values.astype(object), np.nan))
+        return np.asarray(values)
+    except Exception:  # whatever it says may quote the data
+        return None
+
+
+def _floats_of(array: NDArray[Any]) -> Array | None:
+    if array.dtype.kind in "biuf":
+        with np.errstate(over="ignore"):  # one value beyond all floats must not cause a warning
+            return array.astype(np.float64)
+    if array.dtype.kind != "O":
+        return None
+    try:
+        cells = [_float_of(cell) for cell in array.flat]
+    except Exception:  # whatever it says may quote the data
+        return None
+    return np.array(cells, dtype=np.float64).reshape(array.shape)
+
+
+def _float_of(cell: Any) -> float:
+    if cell is None or cell is getattr(sys.modules.get("pandas"), "NA", None):
+        return np.nan
+    if not isinstance(cell, Real | Decimal | np.bool_):
+        raise TypeError
+    return float(cell)

@@ -1,0 +1,202 @@
+"""What looks wrong with a fitted model, from released numbers and public choices alone: free.
+
+One function a check; each takes a :class:`Look` and returns a sentence with the remedy, or None.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.design import default_functions, planned_kappa
+from dpgp.features.placement import low_discrepancy_points
+from dpgp.forecast import Setting, forecast_errors, prospect_of
+from dpgp.privacy.ledger import GaussianRelease
+from dpgp.report.released import column_names, posterior_of
+
+if TYPE_CHECKING:
+    from dpgp.inference.posterior import Posterior
+    from dpgp.inference.stage import StageRelease
+    from dpgp.regressor import PrivateGPRegressor
+
+Array = NDArray[np.float64]
+
+LOOKS_WRONG = "Look at this before you use the model:"
+
+BOX_POINTS = 256
+FAR_OUTSIDE, OFTEN = 1.2, 0.05
+"""How far a mean may lie outside [−1, 1] without notice, and at what share of the inputs."""
+
+ALL_CLIPPED, NEARLY_ONE = 0.8, 0.9
+"""Shares of the largest possible second moment, and of the bounds, that speak of wrong units."""
+
+FEWEST_TAILS, MOST_TAILS = 1.7, 5.5
+"""Ratios of the 95 % to the 50 % factor of intervals: 2.9 is normal, 4.5 a Student law of df 2.5"""
+
+WORSE, CLEARLY = 1.25, 4.0
+"""Growth of the residuals' second moment between stages, and in sds of its noise."""
+
+FAR_APART = 3.0
+"""How often the upper end of the forecast an error may hold."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """One target of a fitted model, in units of its bounds scaled to [−1, 1]."""
+
+    model: PrivateGPRegressor
+    target: int
+
+    @property
+    def name(self) -> str:
+        """The target's name."""
+        return column_names(self.model.target_box_, "target")[self.target]
+
+    @property
+    def posterior(self) -> Posterior:
+        """The target's posterior."""
+        return posterior_of(self.model, self.target)
+
+    @property
+    def stages(self) -> tuple[StageRelease, ...]:
+        """The target's releases."""
+        return self.model.release_[self.target]
+
+    @cached_property
+    def inputs(self) -> tuple[Array, Array]:
+        """Inputs to look at, and how many rows each stands for: the private density, or the box."""
+        density, box = self.model.input_density_, self.model.inputs_.box
+        if density is not None:
+            return density.points, density.weights
+        return low_discrepancy_points(box.low, box.high, BOX_POINTS), np.ones(BOX_POINTS)
+
+    @cached_property
+    def function(self) -> tuple[Array, Array]:
+        """Means before they are cut, and standard deviations of f."""
+        return self.posterior.predict(self.model.inputs_(self.inputs[0]), latent=True)
+
+    @property
+    def error(self) -> float:
+        """Root mean square of the standard deviation of f."""
+        return float(np.sqrt(np.average(self.function[1] ** 2, weights=self.inputs[1])))
+
+    def share_beyond(self, size: float) -> float:
+        """Return at which share of the inputs the mean is larger than ``size``, up or down."""
+        return float(np.average(np.abs(self.function[0]) > size, weights=self.inputs[1]))
+
+
+def check_health(model: PrivateGPRegressor) -> tuple[str, ...]:
+    """Return what looks wrong, a sentence each; nothing where all is well."""
+    return tuple(_findings(model))
+
+
+def _findings(model: PrivateGPRegressor) -> Iterator[str]:
+    for k in range(len(model.calibration_)):
+        look = Look(model, k)
+        for check in CHECKS:
+            found = check(look)
+            if found is not None:
+                yield found
+
+
+def outside_bounds(look: Look) -> str | None:
+    """The mean leaves the public bounds at many inputs: |m(x)| > 1.2."""
+    share = look.share_beyond(FAR_OUTSIDE)
+    if share <= OFTEN:
+        return None
+    return (
+        f"The mean of {look.name} would leave its bounds at {share:.0%} of the inputs, and is cut "
+        "to them: do not trust it; fit fewer inputs, or with a larger ε."
+    )
+
+
+def beyond_the_range(look: Look) -> str | None:
+    """Observations scatter more than bounds allow, σ > 1, or nearly all are clipped at one side."""
+    last = look.stages[-1]
+    scatter = look.posterior.moments.noise > 1.0
+    filled = last.c / (last.n * last.clip**2) > ALL_CLIPPED
+    at_one_side = look.share_beyond(NEARLY_ONE) > 0.5
+    if not (scatter or (filled and at_one_side)):
+        return None
+    return (
+        f"Observations of {look.name} lie outside its bounds: check that both have the same unit, "
+        "and widen the target bounds if they have."
+    )
+
+
+def unusual_tails(look: Look) -> str | None:
+    """Residuals have far more, or far fewer, large values than a normal law: k_95/k_50."""
+    calibration = look.model.calibration_[look.target]
+    ratio = calibration.factor(0.95) / max(calibration.factor(0.5), 1e-3)
+    if ratio > MOST_TAILS:
+        return (
+            f"A few observations of {look.name} lie very far from the others: look for codes such "
+            "as −999 for missing values, and for rows in another unit."
+        )
+    if ratio < FEWEST_TAILS:
+        return (
+            f"Observations of {look.name} take two values or so: read its mean as a share; "
+            "intervals for new observations say little."
+        )
+    return None
+
+
+def worse_stages(look: Look) -> str | None:
+    """A stage left larger residuals than one before, which was not clipped closer: c_k > c_j."""
+    if not any(_grew(before, after) for before, after in combinations(look.stages, 2)):
+        return None
+    return (
+        f"A stage of the fit of {look.name} made residuals larger: the model may be worse than "
+        "the mean of the target; fit fewer inputs, or with a larger ε."
+    )
+
+
+def _grew(before: StageRelease, after: StageRelease) -> bool:
+    comparable = before.is_unclipped or after.clip <= before.clip
+    noise = float(np.hypot(before.sigma_c, after.sigma_c))
+    return comparable and after.c > WORSE * max(before.c, 0.0) + CLEARLY * noise
+
+
+def far_from_forecast(look: Look) -> str | None:
+    """The posterior's own error of f is several times what was plausible before the fit."""
+    scale = float(look.model.target_box_.half_width[look.target])
+    error, high = scale * look.error, scale * _plausible_error(look.model, look.posterior)
+    if error <= FAR_APART * high:
+        return None
+    return (
+        f"The error of the mean of {look.name} is about {error:.2g}, though {high:.2g} at most was "
+        "to be expected: check its unit and bounds, and whether inputs fill theirs."
+    )
+
+
+def _plausible_error(model: PrivateGPRegressor, posterior: Posterior) -> float:
+    """Return the error of f that nine plausible functions in ten stay below with these releases."""
+    certificate, columns = model.certificate_, len(model.inputs_.box.low)
+    if certificate.mu is None or math.isinf(certificate.mu):
+        return math.inf
+    setting = Setting(
+        model.release_[0][0].n,
+        columns,
+        certificate.mu,
+        certificate.neighbours,
+        certificate.rows_per_unit,
+        len(model.calibration_),
+    )
+    shares = [
+        (release.mu / certificate.mu) ** 2
+        for release in certificate.releases
+        if isinstance(release, GaussianRelease) and release.label.startswith("stage")
+    ]
+    prospect = prospect_of(setting, posterior.features, default_functions(columns))
+    errors = forecast_errors(setting, prospect, shares, planned_kappa(setting))
+    return float(np.quantile(errors.rmse, 0.9))
+
+
+CHECKS = (outside_bounds, beyond_the_range, unusual_tails, worse_stages, far_from_forecast)
