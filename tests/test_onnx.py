@@ -157,3 +157,15 @@ def test_without_the_package_the_remedy_is_named():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 'pip install "dpgp[onnx]"' in done.stdout
+
+
+def test_predictions_are_cut_to_the_bounds():
+    X = np.random.default_rng(5).uniform(0.0, 10.0, (400, 1))
+    gp = PrivateGPRegressor(3.0, 1e-5, bounds=(0, 10), target_bounds=(100, 220), random_state=0)
+    gp.fit(X, np.full(400, 1500.0))  # another unit
+    found = run(export.to_onnx(gp), X)
+    assert gp.sample_y(X[:2]).min() > 220
+    assert_allclose(found["mean"], 220.0)
+    assert_allclose(found["mean"], gp.predict(X))
+    assert found["upper"].max() <= 220.0
+    assert found["lower"].min() >= 100.0

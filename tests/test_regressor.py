@@ -374,3 +374,23 @@ def test_five_inputs_are_learned_with_honest_intervals():
     assert gp.input_density_ is None
     assert np.mean(errors) < 0.28
     assert np.mean(covers) > 0.93
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_columns_of_many_zeros_do_not_explode_the_model():
+    rng = np.random.default_rng(1001)
+    X = rng.uniform(0, 1, (2000, 4)) * (rng.random((2000, 4)) < 0.2)
+    f = 0.6 * X[:, 0] - 0.5 * X[:, 1] + 0.3
+    y = f + 0.15 * rng.standard_normal(2000)
+    gp = PrivateGPRegressor(1.0, 1e-5, bounds=(0, 1), target_bounds=(-1.5, 1.5), random_state=1)
+    assert np.sqrt(np.mean((gp.fit(X, y).predict(X) - f) ** 2)) < 0.1  # 0.04; it was 0.96
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_share_of_a_yes_is_not_biased():
+    rng = np.random.default_rng(77)
+    X, y = rng.uniform(0, 1, (5000, 1)), 1.0 * (rng.random(5000) < 0.2)
+    gp = PrivateGPRegressor(1.0, 1e-5, bounds=(0, 1), target_bounds=(0, 1), random_state=0)
+    assert abs(gp.fit(X, y).predict([[0.5]])[0] - 0.2) < 0.03  # it was 0.13
+    lower, upper = gp.predict_interval([[0.5]], latent=True)
+    assert lower[0] < 0.2 < upper[0]

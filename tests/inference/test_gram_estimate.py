@@ -7,11 +7,14 @@ from dpgp.design import density_positions
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.features.whitened import InducingFeatures
 from dpgp.inference.gram_estimate import (
+    NOT_MISSED,
     DensityEstimate,
     IsotropicEstimate,
     density_estimate,
     density_prior,
+    doubt,
     estimate_gram,
+    missed_mass,
     pool,
 )
 from dpgp.inference.pull_back import feasible_part
@@ -200,3 +203,46 @@ def test_the_prior_of_several_inputs_is_a_covariance():
     alone = np.array([[0.0, 0, 0, 0], [0.9, 0, 0, 0], [0.9, 0.9, 0.9, 0.9]])
     near, far = density_prior(alone, 3.0)[0, 1:]
     assert near > far > 0.0  # moving one input changes less than moving all
+
+
+def corner_atoms(columns):
+    positions = density_positions(columns)
+    features = InducingFeatures(RBF(0.5 * np.sqrt(columns)), low_discrepancy_points(
+        [-1.0] * columns, [1.0] * columns, 40))  # fmt: skip
+    return positions, features, features.evaluate(positions).T
+
+
+def released_gram(inputs, features, sigma_b):
+    phi = features.evaluate(inputs)
+    B = phi @ phi.T
+    return B, B + symmetric_noise(len(B), sigma_b, np.random.default_rng(12))
+
+
+def test_mass_on_corners_is_missed_by_scattered_atoms():
+    positions, features, atoms = corner_atoms(4)
+    corners = np.where(np.random.default_rng(11).random((2000, 4)) < 0.2, 1.0, -1.0)
+    _, B_hat = released_gram(corners, features, 3.0)
+    density = density_estimate(B_hat, 3.0, atoms, positions, N)
+    assert doubt(missed_mass(B_hat, 3.0, density.B)) == 1.0
+
+
+def test_a_smooth_density_is_not_doubted():
+    positions, features, atoms = corner_atoms(4)
+    inputs = np.random.default_rng(13).beta(2, 3, (2000, 4)) * 2 - 1
+    _, B_hat = released_gram(inputs, features, 3.0)
+    density = density_estimate(B_hat, 3.0, atoms, positions, N)
+    assert doubt(missed_mass(B_hat, 3.0, density.B)) == 0.0
+
+
+def test_noise_alone_misses_nothing():
+    d = 40
+    for seed in range(20):
+        E = symmetric_noise(d, 2.0, np.random.default_rng(seed))
+        assert missed_mass(np.eye(d) + E, 2.0, np.eye(d)) < NOT_MISSED
+
+
+def test_doubt_is_continuous():
+    shares = [doubt(missed) for missed in np.linspace(0, 2, 2001)]
+    assert shares[0] == 0.0
+    assert shares[-1] == 1.0
+    assert np.diff(shares).max() < 0.01

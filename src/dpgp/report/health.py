@@ -34,6 +34,9 @@ BOX_POINTS = 256
 FAR_OUTSIDE, OFTEN = 1.2, 0.05
 """How far a mean may lie outside [−1, 1] without notice, and at what share of the inputs."""
 
+LARGEST_SD = 1.2
+"""Sd that no target within [−1, 1] has; it could be 1, and is known up to noise."""
+
 ALL_CLIPPED, NEARLY_ONE = 0.8, 0.9
 """Shares of the largest possible second moment, and of the bounds, that speak of wrong units."""
 
@@ -100,10 +103,9 @@ def check_health(model: PrivateGPRegressor) -> tuple[str, ...]:
 def _findings(model: PrivateGPRegressor) -> Iterator[str]:
     for k in range(len(model.calibration_)):
         look = Look(model, k)
-        for check in CHECKS:
-            found = check(look)
-            if found is not None:
-                yield found
+        wrong_unit = beyond_the_range(look)
+        found = [check(look) for check in CHECKS] if wrong_unit is None else [wrong_unit]
+        yield from (sentence for sentence in found if sentence is not None)
 
 
 def outside_bounds(look: Look) -> str | None:
@@ -113,14 +115,14 @@ def outside_bounds(look: Look) -> str | None:
         return None
     return (
         f"The mean of {look.name} would leave its bounds at {share:.0%} of the inputs, and is cut "
-        "to them: do not trust it; fit fewer inputs, or with a larger ε."
+        "to them: check that both have the same unit, or else fit fewer inputs, or a larger ε."
     )
 
 
 def beyond_the_range(look: Look) -> str | None:
-    """Observations scatter more than bounds allow, σ > 1, or nearly all are clipped at one side."""
+    """Observations scatter more than bounds allow, σ > 1.2, or nearly all lie beyond one side."""
     last = look.stages[-1]
-    scatter = look.posterior.moments.noise > 1.0
+    scatter = look.posterior.moments.noise > LARGEST_SD
     filled = last.c / (last.n * last.clip**2) > ALL_CLIPPED
     at_one_side = look.share_beyond(NEARLY_ONE) > 0.5
     if not (scatter or (filled and at_one_side)):
@@ -199,4 +201,5 @@ def _plausible_error(model: PrivateGPRegressor, posterior: Posterior) -> float:
     return float(np.quantile(errors.rmse, 0.9))
 
 
-CHECKS = (outside_bounds, beyond_the_range, unusual_tails, worse_stages, far_from_forecast)
+CHECKS = (outside_bounds, unusual_tails, worse_stages, far_from_forecast)
+"""What is looked at where the unit is right: a wrong one explains all the others."""

@@ -294,11 +294,11 @@ class Posterior {
 
   // The same with 95 % intervals for the function and for a new observation, all within the bounds
   predict(x) {
-    const at = this.at(x), { function_factor, interval_factor } = this.target;
+    const { raw, ...at } = this.at(x), { function_factor, interval_factor } = this.target;
     return {
       ...at,
-      functionLow: this.cut(at.raw - function_factor * at.std),
-      functionHigh: this.cut(at.raw + function_factor * at.std),
+      functionLow: this.cut(raw - function_factor * at.std),
+      functionHigh: this.cut(raw + function_factor * at.std),
       lower: this.cut(at.mean - interval_factor * at.observationStd),
       upper: this.cut(at.mean + interval_factor * at.observationStd),
     };

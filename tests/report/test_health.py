@@ -1,0 +1,108 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpgp import PrivateGPRegressor, load
+from dpgp.inference.conformal import Calibration
+from dpgp.report import health
+from dpgp.report.health import Look, check_health
+from dpgp.report.html import report_html
+from dpgp.report.notebook import model_html
+
+AGE = np.random.default_rng(3).uniform(2, 18, (1500, 1))
+CM = 80 + 5.5 * AGE[:, 0] + 5 * np.random.default_rng(4).standard_normal(1500)
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+def fitted(y, target_bounds=(70, 190)):
+    model = PrivateGPRegressor(
+        1.0, 1e-5, bounds=(2, 18), target_bounds=target_bounds, random_state=0
+    )
+    return model.fit(AGE, y)
+
+
+@pytest.fixture(scope="module")
+def healthy():
+    return fitted(CM)
+
+
+@pytest.fixture(scope="module")
+def in_millimetres():
+    return fitted(10 * CM)
+
+
+def test_a_healthy_model_raises_no_alarm(healthy):
+    assert healthy.health_ == ()
+    assert 'class="health"' not in report_html(healthy)
+
+
+def test_a_wrong_unit_is_named_once_and_shown_everywhere(in_millimetres):
+    (sentence,) = in_millimetres.health_
+    assert "same unit" in sentence
+    assert "same unit" in model_html(in_millimetres)
+    assert "same unit" in report_html(in_millimetres)
+
+
+def test_a_saved_model_has_the_same_health(in_millimetres, tmp_path):
+    in_millimetres.save(tmp_path / "model.json")
+    assert load(tmp_path / "model.json").health_ == in_millimetres.health_
+
+
+def test_metres_in_bounds_of_centimetres():
+    found = fitted(CM / 100).health_
+    assert any("would leave its bounds" in sentence for sentence in found)
+
+
+def test_codes_for_missing_values():
+    coded = np.where(np.arange(1500) % 14 == 0, -999.0, CM)
+    assert any("−999" in sentence for sentence in fitted(coded).health_)
+
+
+def test_two_values(healthy):
+    factors = healthy.calibration_[0].factors
+    healthy_calibration = healthy.calibration_
+    try:
+        healthy.calibration_ = (Calibration(factors, np.clip(factors - 0.5, 0, 1)),)
+        assert "two values" in health.unusual_tails(Look(healthy, 0))
+    finally:
+        healthy.calibration_ = healthy_calibration
+
+
+def test_a_stage_that_made_it_worse(healthy):
+    first, *rest = healthy.release_[0]
+    look = Look(healthy, 0)
+    assert health.worse_stages(look) is None
+    worse = replace(rest[-1], c=2 * first.c + 10 * first.sigma_c)
+    before = healthy.release_
+    try:
+        healthy.release_ = ((first, *rest[:-1], worse),)
+        assert "made residuals larger" in health.worse_stages(look)
+    finally:
+        healthy.release_ = before
+
+
+def test_an_error_far_above_the_forecast(healthy):
+    posterior = healthy.posterior_
+    moments = replace(posterior.moments, V=1e4 * posterior.moments.V)
+    try:
+        healthy.posterior_ = replace(posterior, moments=moments)
+        assert any("to be expected" in sentence for sentence in check_health(healthy))
+    finally:
+        healthy.posterior_ = posterior
+
+
+def test_predictions_stay_within_the_bounds(in_millimetres):
+    mean = in_millimetres.predict(AGE)
+    assert np.all((mean >= 70) & (mean <= 190))
+    for latent in (False, True):
+        lower, upper = in_millimetres.predict_interval(AGE, latent=latent)
+        assert np.all((lower >= 70) & (lower <= upper) & (upper <= 190))
+    assert in_millimetres.sample_y(AGE[:5]).max() > 190  # draws of the function are not cut
+
+
+def test_figures_stay_within_the_bounds(in_millimetres):
+    from dpgp.report.model_plot import _along
+
+    curve = _along(in_millimetres, 0, 0, np.array([10.0]))
+    assert max(part.max() for part in (curve[1], curve[2], curve[3])) <= 190
