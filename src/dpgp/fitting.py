@@ -29,9 +29,10 @@ from dpgp.inference.stages import TargetFit
 from dpgp.inference.warp import fit_warp, warp_bins
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.exact_sums import check_arithmetic, check_even
+from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.ledger import Ledger
-from dpgp.privacy.mechanism import gram_noise
-from dpgp.privacy.noise import NoiseSource
+from dpgp.privacy.mechanism import GramNoise, gram_noise
+from dpgp.privacy.noise import NoiseSource, check_scale
 from dpgp.privacy.sensitivity import histogram_sensitivity
 from dpgp.release import (
     GramRelease,
@@ -46,6 +47,9 @@ from dpgp.threads import single_threaded_blas
 
 _log = logging.getLogger(__name__)
 Array = NDArray[np.float64]
+
+SMALLEST_WEIGHT = 0.5
+"""The smallest weight of the target that a design may have: the noise on it is largest there."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,32 @@ class Wall:
     rows_per_unit: int = 1
     n_jobs: int | None = None
 
+    def check_noise(self, shares: Shares, columns: int) -> None:
+        """Refuse a budget whose noise could not be drawn, before anything is booked."""
+        counts = (
+            (1, shares.count),
+            (columns, shares.warp),
+            (len(self.rows.targets), shares.calibration),
+        )
+        stds = [self.histogram_noise(width, share) for width, share in counts if share > 0.0]
+        for share in (*shares.stages, shares.guard):
+            if share > 0.0:
+                stds += self.gram_noise(share, SMALLEST_WEIGHT).matrix(1, 1).ravel().tolist()
+        for std in stds:
+            if std > 0.0:
+                check_scale(std * UNIT**2)
+
+    def gram_noise(self, share: float, weight: float) -> GramNoise:
+        """Return the noise that a Gram matrix will carry."""
+        targets = len(self.rows.targets)
+        return gram_noise(
+            self.ledger.share(share),
+            weight / math.sqrt(targets),
+            targets,
+            self.ledger.neighbours,
+            self.rows_per_unit,
+        )
+
     def count(self, share: float) -> float:
         """Release the number of usable rows, at least two."""
         mu = self.ledger.share(share)
@@ -91,18 +121,10 @@ class Wall:
         self, features: BoxFeatures, share: float, weight: float, label: str, residuals: Residuals
     ) -> GramRelease:
         """Release the Gram matrix of features and clipped residuals."""
-        targets = len(self.rows.targets)
-        noise = gram_noise(
-            self.ledger.share(share),
-            weight / math.sqrt(targets),
-            targets,
-            self.ledger.neighbours,
-            self.rows_per_unit,
-        )
         return release_gram(
             self.rows,
             features,
-            noise,
+            self.gram_noise(share, weight),
             label=label,
             ledger=self.ledger,
             source=self.source,
@@ -150,6 +172,7 @@ def fit_rows(
     The design is planned for ``planned_kernel``, by default for smooth functions around a line.
     """
     check_arithmetic()
+    wall.check_noise(shares, len(box.low))
     mu, columns = wall.ledger.mu, len(box.low)
     n = float(public_rows) if public_rows is not None else wall.count(shares.count)
     inputs = private_inputs(wall, box, shares.warp, n)

@@ -35,7 +35,7 @@ from dpgp.options import (
     row_count_is_public,
 )
 from dpgp.privacy.arguments import as_count
-from dpgp.privacy.certificate import Certificate
+from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import noise_source
@@ -102,6 +102,9 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         What was released and what it guarantees.
     health_
         What looks wrong, in sentences; empty where nothing does.
+    spent_
+        Only after fits that failed: a certificate of what each had booked by then. The error says
+        it too.
     """
 
     def __init__(
@@ -141,6 +144,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any, units: Any = None) -> Self:
         """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person."""
+        self._forget()
         X, y = self._validated(X, y)
         targets = y[None] if y.ndim == 1 else y.T
         box = Box.from_bounds(self.bounds, X.shape[1], getattr(self, "feature_names_in_", None))
@@ -164,23 +168,25 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             calibrate=self.calibrate,
         )
         source = noise_source(self.random_state)
-        released = fit_rows(
-            Wall(rows, ledger, source, per_unit, threads),
-            box,
-            shares,
-            kernels,
-            public_rows=public_rows,
-            planned_kernel=None if self.kernel is None else kernels[0],
-            family=family,
-            inducing_points=points,
-        )
+        books = (ledger, source, per_unit, units is not None)
+        with spending_noted(lambda: self._failed(*books)):
+            released = fit_rows(
+                Wall(rows, ledger, source, per_unit, threads),
+                box,
+                shares,
+                kernels,
+                public_rows=public_rows,
+                planned_kernel=None if self.kernel is None else kernels[0],
+                family=family,
+                inducing_points=points,
+            )
         self.target_box_ = target_box
         self.inputs_ = released.inputs
         self.posterior_ = released.posteriors if y.ndim > 1 else released.posteriors[0]
         self.calibration_ = released.calibrations
         self.release_ = released.stages
         self.input_density_ = released.density
-        self.certificate_ = Certificate.from_ledger(ledger, source, per_unit, units is not None)
+        self.certificate_ = Certificate.from_ledger(*books)
         return self
 
     def predict(
@@ -278,6 +284,21 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         from dpgp.report.model_plot import draw_model
 
         return draw_model(self, ax, target)
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit found, so that no failure passes it off as new."""
+        for name in [name for name in vars(self) if name.endswith("_") and name != "spent_"]:
+            delattr(self, name)
+
+    def _failed(self, *books: Any) -> Certificate:
+        """Keep what a fit that failed has booked."""
+        spent = Certificate.of_failure(*books)
+        if spent.releases:
+            self.spent_ = (*getattr(self, "spent_", ()), spent)
+        return spent
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "certificate_")
 
     @property
     def health_(self) -> tuple[str, ...]:

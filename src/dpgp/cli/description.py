@@ -67,11 +67,10 @@ def print_guarantee(console: Console, certificate: Certificate) -> None:
     from dpgp.report.guarantee import guarantee_in_words
 
     words, private = guarantee_in_words(certificate), certificate.is_private
-    title = f"({certificate.epsilon:g}, {certificate.delta:g})-differential privacy"
     console.print(
         Panel(
             words,
-            title=title if private else "NOT PRIVATE",
+            title=certificate.title if private else "NOT PRIVATE",
             title_align="left",
             border_style="green" if private else "bold red",
         )
@@ -91,6 +90,7 @@ def print_health(console: Console, model: PrivateGPRegressor) -> None:
 def print_model(console: Console, model: PrivateGPRegressor) -> None:
     """Print guarantee, columns, what was learned, and every release."""
     from dpgp.experiments.tables import Table
+    from dpgp.privacy.rounding import text_up
 
     about = describe(model)
     print_guarantee(console, model.certificate_)
@@ -100,13 +100,13 @@ def print_model(console: Console, model: PrivateGPRegressor) -> None:
     print_pairs(console, _model_rows(about))
     console.print()
     certificate = model.certificate_
-    together = "" if certificate.mu is None else f"Together μ = {certificate.mu:.4g}. "
+    together = "" if certificate.mu is None else f"Together μ = {text_up(certificate.mu, 4)}. "
     print_table(
         console,
         Table(
             "What was released",
             certificate.HEADINGS,
-            certificate.rows(),
+            [[escape(cell) for cell in row] for row in certificate.rows()],
             f"{together}Neighbours: {certificate.neighbours.value} {certificate.unit}.",
         ),
     )

@@ -22,26 +22,41 @@ class UsageError(ValueError):
 def failures_in_words() -> Iterator[None]:
     """Turn bad options and bad files into one sentence and an exit code."""
     from dpgp.model_file.values import ModelFileError
+    from dpgp.privacy.exact_sums import UnevenArithmeticError
     from dpgp.privacy.ledger import BudgetExceededError
     from dpgp.sources.tables import TableError
 
     try:
         yield
     except (TableError, ModelFileError) as error:
-        raise stop(str(error), DATA_ERROR) from None
+        raise stop(_words(error), DATA_ERROR) from None
     except (ValueError, TypeError, BudgetExceededError) as error:
-        raise stop(str(error), USAGE_ERROR) from None
-    except KeyboardInterrupt:
-        typer.echo("Stopped. A model that was not written has spent nothing.", err=True)
+        raise stop(_words(error), USAGE_ERROR) from None
+    except UnevenArithmeticError as error:
+        raise stop(_words(error), STOPPED) from None
+    except KeyboardInterrupt as error:
+        typer.echo(" ".join(["Stopped.", *(_notes(error) or ["Nothing was spent."])]), err=True)
         raise typer.Exit(STOPPED) from None
     except BrokenPipeError:  # whoever reads our output has seen enough
         forget_standard_output()
     except OSError as error:
         reason = (error.strerror or "it failed").lower()
         where = f" '{error.filename}'" if error.filename else ""
-        raise stop(
-            f"cannot write{where}: {reason}; name another file with -o.", USAGE_ERROR
-        ) from None
+        message = f"cannot write{where}: {reason}; name another file with -o."
+        raise stop(" ".join([message, *_notes(error)]), USAGE_ERROR) from None
+    except Exception as error:  # a fault of ours, with its traceback, but not without the books
+        for note in _notes(error):
+            typer.echo(note, err=True)
+        raise
+
+
+def _words(error: BaseException) -> str:
+    """Return what went wrong, and what was spent by then."""
+    return " ".join([str(error), *_notes(error)])
+
+
+def _notes(error: BaseException) -> list[str]:
+    return list(getattr(error, "__notes__", []))
 
 
 def check_output(output: Path, *inputs: str, force: bool) -> None:

@@ -111,7 +111,7 @@ def fit(
         raw = _read(source, request)
         _show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
         model = fit_request(request, raw)
-        model.save(path)
+        _save(model, path)
     _report(model, path, json)
 
 
@@ -169,6 +169,13 @@ def fit_request(request: Request, rows: Rows) -> PrivateGPRegressor:
         )
         model.fit(rows.X, rows.y, units=rows.units)
     return _named(model, request)
+
+
+def _save(model: PrivateGPRegressor, path: Path) -> None:
+    from dpgp.privacy.certificate import spending_noted
+
+    with spending_noted(lambda: model.certificate_):
+        model.save(path)
 
 
 def _named(model: PrivateGPRegressor, request: Request) -> PrivateGPRegressor:

@@ -20,6 +20,7 @@ from dpgp.privacy.calibration import compose
 from dpgp.privacy.certificate import Certificate, Selection
 from dpgp.privacy.ledger import GaussianRelease, mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.rounding import text_up
 
 MOST_RELEASES = 10_000
 _GAUSSIAN = ("type", "label", "coordinates", "sensitivity", "noise_std", "smallest_scale")
@@ -49,10 +50,11 @@ def about(certificate: Certificate) -> str:
     )
     if not certificate.is_private:
         return f"{what}{certificate}".split("\n")[0]
+    epsilon, delta = text_up(certificate.epsilon), text_up(certificate.delta)
     return (
         f"{what}Guarantee: for any two data sets that differ in {_PAIRS[certificate.neighbours]} "
-        f"({certificate.unit}), any outcome of the fit is at most exp({certificate.epsilon:g}) "
-        f"times as likely from one as from the other, plus {certificate.delta:g}."
+        f"({certificate.unit}), any outcome of the fit is at most exp({epsilon}) "
+        f"times as likely from one as from the other, plus {delta}."
     )
 
 
@@ -128,8 +130,8 @@ def _release(value: Any) -> GaussianRelease | Selection:
 def _check_books(certificate: Certificate) -> None:
     """Refuse a certificate whose releases cost more, or other, than it says."""
     gaussian = [r for r in certificate.releases if isinstance(r, GaussianRelease)]
-    if certificate.mu is None or len(gaussian) < len(certificate.releases):
-        return
+    if certificate.mu is None or not gaussian or len(gaussian) < len(certificate.releases):
+        raise ModelFileError("`guarantee` must have `mu` and Gaussian releases, to be recomputed.")
     spent = compose([release.mu for release in gaussian])
     allowed = mu_of_guarantee(certificate.epsilon, certificate.delta)
     adds_up = spent == certificate.mu or abs(spent - certificate.mu) <= 1e-9 * certificate.mu

@@ -49,6 +49,7 @@ Array = NDArray[np.float64]
 KIND = "dpgp model"
 FORMAT = 1
 MOST_TARGETS = 1000
+MOST_THETAS = 64
 MOST_NUMBERS = 2**29
 """Numbers that a prediction may hold in memory at once for one matrix over the anchors."""
 
@@ -127,6 +128,7 @@ def decode(document: Any) -> PrivateGPRegressor:
     estimator.inputs_ = inputs
     estimator.calibration_ = tuple(calibration for _, calibration in models)
     estimator.certificate_ = certificate_from_json(fields["guarantee"])
+    _check_settings(estimator)
     posteriors = tuple(posterior for posterior, _ in models)
     several = as_flag(targets["as_columns"], "targets.as_columns")
     if not several and len(posteriors) > 1:
@@ -139,6 +141,15 @@ def decode(document: Any) -> PrivateGPRegressor:
         estimator.feature_names_in_ = np.array(inputs.box.names, dtype=object)
     _check_predictions(estimator)
     return estimator
+
+
+def _check_settings(estimator: PrivateGPRegressor) -> None:
+    """Refuse arguments that contradict the certificate."""
+    certificate = estimator.certificate_
+    asked = (estimator.epsilon, estimator.delta, estimator.neighbours, estimator.max_rows_per_unit)
+    relation = certificate.neighbours.value
+    if asked != (certificate.epsilon, certificate.delta, relation, certificate.rows_per_unit):
+        raise ModelFileError("`settings` contradict `guarantee`; change no argument after `fit`.")
 
 
 def _check_format(document: Any) -> None:
@@ -218,6 +229,8 @@ def _model(
     fields = as_fields(value, where, _MODEL)
     kernel = kernel_from_json(fields["kernel"], f"{where}.kernel", columns)
     thetas = as_matrix(fields["thetas"], f"{where}.thetas", kernel.n_dims + 1)
+    if len(thetas) > MOST_THETAS:
+        raise ModelFileError(f"`{where}.thetas` must have at most {MOST_THETAS} rows.")
     _check_size(features, len(thetas), columns)
     spreads = as_vector(fields["spreads"], f"{where}.spreads", len(thetas))
     if not np.all(spreads > 0.0):

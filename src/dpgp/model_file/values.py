@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 LONGEST_TEXT = 10_000
+_BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
 
 
@@ -57,6 +59,8 @@ def as_text(value: Any, where: str) -> str:
     """Return a text of bounded length."""
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
         raise ModelFileError(f"`{where}` must be a text of at most {LONGEST_TEXT} characters.")
+    if any(unicodedata.category(c) in ("Cc", "Zl", "Zp") or c in _BIDI for c in value):
+        raise ModelFileError(f"`{where}` must hold no control characters.")
     return value
 
 
@@ -138,7 +142,8 @@ def as_covariance(value: Any, where: str, size: int) -> Array:
     """Return such a matrix without negative eigenvalues that rounding does not explain."""
     V = as_symmetric(value, where, size)
     eigenvalues = np.linalg.eigvalsh(V)
-    if not eigenvalues[0] >= -1e-6 * max(float(eigenvalues[-1]), 0.0):
+    # with hardly any noise the inverse of a precision loses half of its digits, and more
+    if not eigenvalues[0] >= -1e-3 * max(float(eigenvalues[-1]), 0.0):
         raise ModelFileError(f"`{where}` must be a covariance: positive semi-definite.")
     return V
 

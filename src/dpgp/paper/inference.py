@@ -19,7 +19,7 @@ from dpgp.paper.model import (
 from dpgp.paper.posterior import SparsePosterior
 from dpgp.paper.update import CovarianceTerms
 from dpgp.privacy.arguments import as_number, as_probability
-from dpgp.privacy.certificate import Certificate
+from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.ledger import GaussianLedger, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, noise_source
@@ -117,18 +117,19 @@ def dp_gp_inference(
     rows = read_rows(X, y, model, mean, box, missing)
     source = noise_source(random_state)
 
-    if prior_mean == "coinpress":
-        shift = private_mean(rows.targets[0], ledger.share(mean_share), ledger, source)
-        rows, mean = rows.with_targets(rows.targets - shift), target_bound * shift
-    release = release_gram(
-        rows,
-        model.features(),
-        model.noise(ledger.share(1.0 - mean_share), relation),
-        label="kernel moments A and B",
-        ledger=ledger,
-        source=source,
-        n_jobs=threads,
-    )
+    with spending_noted(lambda: Certificate.of_failure(ledger, source)):
+        if prior_mean == "coinpress":
+            shift = private_mean(rows.targets[0], ledger.share(mean_share), ledger, source)
+            rows, mean = rows.with_targets(rows.targets - shift), target_bound * shift
+        release = release_gram(
+            rows,
+            model.features(),
+            model.noise(ledger.share(1.0 - mean_share), relation),
+            label="kernel moments A and B",
+            ledger=ledger,
+            source=source,
+            n_jobs=threads,
+        )
     certificate = Certificate.from_ledger(ledger, source)
     return model.posterior(model.update(release), certificate, mean, names)
 

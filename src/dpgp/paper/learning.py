@@ -19,7 +19,7 @@ from dpgp.paper.scoring import RELATION, Candidate, PreparedCandidate, check_noi
 from dpgp.paper.update import Update
 from dpgp.privacy.arguments import as_positive
 from dpgp.privacy.calibration import mu_of_rho
-from dpgp.privacy.certificate import Certificate
+from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.ledger import mu_of_guarantee
 from dpgp.privacy.noise import NoiseSource, noise_source
 from dpgp.privacy.selection import LiuTalwarBudget, RenyiBudget, select
@@ -121,7 +121,8 @@ def learn(
         return score, (candidate.model, update)
 
     certificate = Certificate.of_selection(budget, RELATION, source)
-    selected = select(run, budget, source)
+    with spending_noted(lambda: certificate):
+        selected = select(run, budget, source)
     if selected is None:
         raise RuntimeError(
             "the selection returned nothing, which a Poisson number of runs can do; the budget is "

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dpgp import cards
 from dpgp.privacy.ledger import GaussianRelease, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
+from dpgp.privacy.rounding import text_down, text_up
 from dpgp.privacy.selection import SelectionBudget
 
 
@@ -64,6 +67,18 @@ class Certificate:
         )
 
     @classmethod
+    def of_failure(
+        cls,
+        ledger: Ledger,
+        source: NoiseSource,
+        rows_per_unit: int = 1,
+        per_person: bool = False,
+    ) -> Certificate:
+        """Tell what was spent until a fit failed: the ε of what was booked, not of the budget."""
+        whole = cls.from_ledger(ledger, source, rows_per_unit, per_person)
+        return replace(whole, epsilon=ledger.spent_epsilon())
+
+    @classmethod
     def of_selection(
         cls, budget: SelectionBudget, neighbours: Neighbours, source: NoiseSource
     ) -> Certificate:
@@ -84,11 +99,25 @@ class Certificate:
         return not self.seeded and math.isfinite(self.epsilon)
 
     @property
+    def title(self) -> str:
+        """The guarantee in symbols, rounded up."""
+        return f"({text_up(self.epsilon)}, {text_up(self.delta)})-differential privacy"
+
+    @property
     def unit(self) -> str:
         """What is protected."""
         if self.rows_per_unit > 1:
             return f"one person, of whom at most {self.rows_per_unit} rows count"
         return "one person, of whom one row counts" if self.per_person else "one row"
+
+    @property
+    def note(self) -> str:
+        """What was spent, as a sentence for who has nothing else to show for it."""
+        what = ", ".join(getattr(release, "label", str(release)) for release in self.releases)
+        return (
+            f"Spent by then: {self._statement()} Booked: {what}. It counts against the budget of "
+            "these people, though there is no model."
+        )
 
     def __str__(self) -> str:
         lines = [self._statement(), f"Neighbours: {self.neighbours.value} {self.unit}."]
@@ -110,9 +139,9 @@ class Certificate:
             [
                 release.label,
                 f"{release.coordinates:,}",
-                f"{release.sensitivity:.4g}",
-                f"{release.noise_std:.4g}",
-                f"{release.mu:.4g}",
+                text_up(release.sensitivity, 4),
+                text_down(release.noise_std, 4),
+                text_up(release.mu, 4),
             ]
             if isinstance(release, GaussianRelease)
             else [str(release), "", "", "", ""]
@@ -122,9 +151,21 @@ class Certificate:
     def _statement(self) -> str:
         if not math.isfinite(self.epsilon):
             return "NOT PRIVATE: no noise was added (epsilon is infinite)."
-        guarantee = f"({self.epsilon:g}, {self.delta:g})-differential privacy"
+        guarantee = self.title
         if self.mu is not None:
-            guarantee += f", mu = {self.mu:.6g}"
+            guarantee += f", mu = {text_up(self.mu)}"
         if self.seeded:
             return f"NOT PRIVATE: a seeded simulation of {guarantee}."
         return f"{guarantee}."
+
+
+@contextmanager
+def spending_noted(books: Callable[[], Certificate]) -> Iterator[None]:
+    """Add to whatever fails inside a note of what was spent by then, if anything was."""
+    try:
+        yield
+    except BaseException as error:
+        spent = books()
+        if spent.releases:
+            error.add_note(spent.note)
+        raise

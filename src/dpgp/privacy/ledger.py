@@ -13,6 +13,7 @@ from dpgp.privacy.discretisation import (
     discretisation_cost,
 )
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.rounding import text_down, text_up
 
 ETA_ALLOWANCE = 1e-12  # for the difference between discrete and continuous noise, over all releases
 
@@ -51,15 +52,16 @@ class GaussianRelease:
 
     def __str__(self) -> str:
         return (
-            f"{self.label}: {self.coordinates} numbers, sensitivity {self.sensitivity:.6g}, "
-            f"noise {self.noise_std:.6g}, mu {self.mu:.6g}"
+            f"{self.label}: {self.coordinates} numbers, sensitivity {text_up(self.sensitivity)}, "
+            f"noise {text_down(self.noise_std)}, mu {text_up(self.mu)}"
         )
 
 
 class GaussianLedger:
     """A budget in Gaussian DP and the releases booked against it.
 
-    A release is booked before its noise is drawn, so a crash never forgets what was spent.
+    A release is booked before its noise is drawn: where drawing fails, it counts as spent. The
+    books live as long as this object; a fit that fails hands them on (``spent_``, and a note).
     """
 
     def __init__(self, mu: float, neighbours: Neighbours) -> None:

@@ -14,7 +14,7 @@ from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.ledger import GaussianLedger, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.noise import NoiseSource
+from dpgp.privacy.noise import NoiseSource, check_scale
 from dpgp.privacy.sensitivity import (
     gram_sensitivity,
     moments_sensitivity,
@@ -126,12 +126,16 @@ def publish(
 ) -> Array:
     """Reserve in the ledger, draw, return: every release of the project ends here.
 
+    What could not be drawn is refused before it is booked.
+
     ``totals`` are exact sums of products of fixed-point numbers, in units of 2^{-2b}; the result is
     in units of one.
     """
     unit = int(UNIT) ** 2
     scales = stds * float(unit)
     distinct = set(scales.tolist())
+    for scale in distinct - {0.0}:
+        check_scale(scale)
     ledger.reserve(GaussianRelease(label, sensitivity, sigma, len(totals), min(distinct)))
     noisy = totals.copy()
     for scale in sorted(distinct - {0.0}):

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpgp.privacy.discretisation import MIN_SCALE
 
-_MAX_SCALE = 2.0**56  # 2^63 is 128 standard deviations away: 64-bit integers never saturate
+_MAX_SCALE = 2.0**57  # 2^63 is 64 standard deviations away: 64-bit integers never saturate
 
 
 class SeededNoiseWarning(UserWarning):
@@ -80,7 +80,7 @@ def check_scale(scale: float) -> None:
     """Refuse scales for which the analysis of the discrete Gaussian does not hold."""
     if not MIN_SCALE <= scale <= _MAX_SCALE:
         raise ValueError(
-            f"the noise scale must be between 2^30 and 2^56 units, got {scale:.3g}; "
+            f"the noise scale must be between 2^30 and 2^57 units, got {scale:.3g}; "
             "choose an `epsilon` and a `delta` that are less extreme."
         )
 

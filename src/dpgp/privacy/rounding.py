@@ -1,6 +1,7 @@
-"""Directed rounding: doubles that are never below the exact value."""
+"""Directed rounding: doubles, and what is printed of them, on the private side of the value."""
 
 import math
+from decimal import MAX_EMAX, ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 
 
@@ -19,3 +20,38 @@ def sqrt_up(square: Fraction) -> float:
     root = math.isqrt(scaled)
     root += root * root < scaled
     return float_up(Fraction(root, square.denominator << 64))
+
+
+def text_up(value: float, digits: int = 6) -> str:
+    """Write a number with so many digits, rounded up: what is promised "at most"."""
+    return _text(value, digits, ROUND_CEILING)
+
+
+def text_down(value: float, digits: int = 6) -> str:
+    """Write a number with so many digits, rounded down: the noise that is there "at least"."""
+    return _text(value, digits, ROUND_FLOOR)
+
+
+def _text(value: float, digits: int, rounding: str) -> str:
+    if not math.isfinite(value):
+        return f"{value:g}"
+    with localcontext(prec=digits, rounding=rounding):
+        return f"{float(+Decimal(repr(float(value)))):.{digits}g}"
+
+
+def factor_text(epsilon: float) -> str:
+    r"""Write :math:`e^\varepsilon` with three digits, rounded up, however large it is.
+
+    Near one they are the digits of :math:`e^\varepsilon - 1`.
+    """
+    with localcontext(prec=60, Emax=MAX_EMAX):
+        factor = Decimal(epsilon).exp().next_plus()
+    whole = Decimal(1 if factor < 2 else 0)
+    with localcontext(prec=60, Emax=MAX_EMAX):
+        rest = factor - whole
+    with localcontext(prec=3, rounding=ROUND_CEILING, Emax=MAX_EMAX):
+        rest = +rest
+    if factor >= 10**6:
+        return f"{rest:.2e}"
+    with localcontext(prec=60):
+        return f"{(whole + rest).normalize():f}"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.rounding import factor_text, text_up
 
 
 def guarantee_in_words(certificate: Certificate) -> str:
@@ -21,5 +20,5 @@ def guarantee_in_words(certificate: Certificate) -> str:
     return (
         f"{change}: the probability of anything that could be concluded from this model, by "
         "anybody with whatever other knowledge, changes by a factor of at most "
-        f"{math.exp(certificate.epsilon):.3g}, plus {certificate.delta:g}."
+        f"{factor_text(certificate.epsilon)}, plus {text_up(certificate.delta)}."
     )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.rounding import text_up
 from dpgp.report.guarantee import guarantee_in_words
 from dpgp.report.html.markup import Markup, element, join, paragraph, table
 from dpgp.report.released import column_names
@@ -33,7 +35,7 @@ def banner(certificate: Certificate) -> Markup:
 def guarantee(certificate: Certificate) -> Markup:
     """Return ε, δ, whom they protect, and what that means in words."""
     facts = [
-        ("ε", "∞" if math.isinf(certificate.epsilon) else f"{certificate.epsilon:g}"),
+        ("ε", "∞" if math.isinf(certificate.epsilon) else text_up(certificate.epsilon)),
         ("δ", _chance(certificate.delta)),
         ("protects", f"{certificate.unit}, {CHANGES[certificate.neighbours]}"),
     ]
@@ -54,8 +56,8 @@ def _nothing(certificate: Certificate) -> str:
 
 
 def _chance(delta: float) -> Markup:
-    in_words = f" one in {1 / delta:,.0f}" if delta > 0.0 else ""
-    return join([f"{delta:g}", element("small", in_words)])
+    in_words = f" one in {math.floor(1 / Fraction(repr(delta))):,}"
+    return join([text_up(delta), element("small", in_words)])
 
 
 CHANGES = {
@@ -93,7 +95,7 @@ def releases(certificate: Certificate) -> Markup:
     """Return everything that was computed from rows, with the noise it carries."""
     rows = certificate.rows()
     if certificate.mu is not None:
-        rows.append(["together", "", "", "", f"{certificate.mu:.4g}"])
+        rows.append(["together", "", "", "", text_up(certificate.mu, 4)])
     return Markup(
         paragraph(
             "Everything that was computed from the rows, each with Gaussian noise in proportion to "

@@ -1,0 +1,61 @@
+"""Commands that fail say what was spent, and claim to have spent nothing only where it is so."""
+
+import numpy as np
+import pytest
+
+from dpgp import PrivateGPRegressor
+from dpgp.inference.stages import TargetFit
+from dpgp.privacy.exact_sums import UnevenArithmeticError
+
+
+@pytest.fixture
+def arguments(tmp_path):
+    path = tmp_path / "table.csv"
+    lines = [f"{x:.3f},{x:.3f}" for x in np.linspace(0, 1, 40)]
+    path.write_text("\n".join(["age,height", *lines]))
+    options = ["--feature", "age:0:1", "--target", "height:0:1", "--epsilon", 1, "--delta", 1e-6]
+    return ["fit", path, *options, "-o", tmp_path / "model.json", "--yes"]
+
+
+def fail_with(error, monkeypatch, owner=TargetFit, name="add"):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(owner, name, fail)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "begins"),
+    [
+        (KeyboardInterrupt(), 1, "Stopped. Spent by then: (0."),
+        (ValueError("it cannot be."), 2, "Error: it cannot be. Spent by then: (0."),
+        (UnevenArithmeticError("uneven."), 1, "Error: uneven. Spent by then: (0."),
+        (RuntimeError("a fault"), 1, "Spent by then: (0."),
+    ],
+    ids=repr,
+)
+def test_a_fit_that_fails_says_what_it_spent(invoke, arguments, monkeypatch, error, code, begins):
+    fail_with(error, monkeypatch)
+    result = invoke(*arguments)
+    assert result.exit_code == code
+    (line,) = [line for line in result.stderr.splitlines() if "Spent" in line]
+    assert line.startswith(begins)
+    assert "stage 1. It counts against the budget of these people" in line
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("it cannot be.")], ids=repr)
+def test_a_fit_that_fails_before_its_first_release_spent_nothing(
+    invoke, arguments, monkeypatch, error
+):
+    fail_with(error, monkeypatch, PrivateGPRegressor, "fit")
+    result = invoke(*arguments)
+    assert "Spent by then" not in result.stderr
+    assert ("Nothing was spent." in result.stderr) == isinstance(error, KeyboardInterrupt)
+
+
+def test_a_model_that_cannot_be_written_is_spent(invoke, arguments, monkeypatch):
+    fail_with(OSError(28, "No space left on device"), monkeypatch, PrivateGPRegressor, "save")
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert "no space left on device" in result.stderr
+    assert "Spent by then: (1, 1e-06)-differential privacy" in result.stderr
