@@ -12,7 +12,7 @@ from dpgp.privacy.exact_sums import (
     check_even,
     sum_blocks,
 )
-from dpgp.privacy.fixed_point import UNIT
+from dpgp.privacy.fixed_point import FRACTION_BITS, UNIT
 
 EVEN = np.zeros((1, 2))
 
@@ -48,6 +48,11 @@ def test_order_blocks_and_threads_do_not_matter(size, n_jobs):
 def test_a_full_block_of_the_largest_entries_is_exact():
     columns = np.full((2, MAX_BLOCK_ROWS), UNIT)
     assert total(columns, MAX_BLOCK_ROWS)[0, 1] == MAX_BLOCK_ROWS * int(UNIT) ** 2
+
+
+def test_a_full_block_fits_into_the_integers_of_a_double():
+    assert UNIT == 2.0**FRACTION_BITS
+    assert MAX_BLOCK_ROWS * int(UNIT) ** 2 <= 2**53
 
 
 def test_larger_blocks_are_refused():
