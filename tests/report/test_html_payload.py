@@ -1,6 +1,7 @@
 """The page as a text: one file, nothing loaded, names escaped, words that fit the model."""
 
 import base64
+import copy
 import hashlib
 import itertools
 import json
@@ -155,12 +156,12 @@ def test_densities_hold_all_rows(name):
 def test_densities_of_many_inputs_are_those_of_the_warp():
     gp = fitted("five inputs")
     assert gp.input_density_ is None
-    if gp.inputs_.warp is None:
-        assert densities(gp) is None
-    else:
-        heights = np.array([density["heights"] for density in densities(gp)])
-        assert heights.mean(axis=1) == pytest.approx(np.ones(5))
+    heights = np.array([density["heights"] for density in densities(gp)])
+    assert heights.mean(axis=1) == pytest.approx(np.ones(5))
     assert payload(gp)["atoms"] is None
+    unwarped = copy.copy(gp)
+    unwarped.inputs_ = replace(gp.inputs_, warp=None)
+    assert densities(unwarped) is None
 
 
 def test_own_error_is_an_average_of_what_python_predicts():
@@ -187,6 +188,24 @@ def test_forecast_or_why_there_is_none():
     assert found.rows_are_public
     assert "several" in expected(fitted("several targets")).why_not
     assert "There is no forecast" in report_html(fitted("several targets"))
+
+
+@pytest.mark.parametrize("missing", ["error", "ignore"])
+@pytest.mark.parametrize("units", [None, np.arange(400)])
+def test_the_forecast_knows_whether_the_fit_had_to_count_rows(missing, units):
+    import dpgp
+
+    about = {"bounds": (0, 10), "target_bounds": (-2, 3), "epsilon": 3.0, "delta": 1e-5}
+    about |= {"features": "linear", "stages": 1, "missing": missing}
+    X = np.random.default_rng(0).uniform(0, 10, (400, 1))
+    gp = dpgp.PrivateGPRegressor(random_state=0, **about).fit(X, np.sin(X[:, 0]), units=units)
+    counted = "number of rows" in {release.label for release in gp.certificate_.releases}
+    assert counted is (units is not None or missing == "ignore")
+    found = expected(gp)
+    assert found.rows_are_public is not counted
+    planned = dpgp.plan(n=found.rows, units=units is not None, **about)
+    assert found.forecast == planned.forecast
+    assert (planned.design.count_share > 0.0) is counted
 
 
 def test_hyperparameters_are_in_units_of_people():
