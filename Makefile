@@ -69,10 +69,10 @@ test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
 	@OPENBLAS_NUM_THREADS=1 DPGP_REQUIRE_EXTERNAL=1 $(BIN)/pytest -m "slow or external or baselines or browser" -n auto
 	@OPENBLAS_NUM_THREADS=1 OPENBLAS_CORETYPE=Sandybridge $(BIN)/pytest -m "$(FAST)" -n auto
 
-.venv-oldest/.stamp: tests/oldest.txt
+.venv-oldest/.stamp: tests/oldest.txt pyproject.toml
 	@rm -rf .venv-oldest
 	@$(PYTHON) -m venv .venv-oldest
-	@PIP_DISABLE_PIP_VERSION_CHECK=1 .venv-oldest/bin/pip install -qq -r $<
+	@PIP_DISABLE_PIP_VERSION_CHECK=1 .venv-oldest/bin/pip install -qq -r $< .
 	@touch $@
 
 test-oldest: .venv-oldest/.stamp

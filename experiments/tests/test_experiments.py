@@ -63,7 +63,6 @@ def test_calibration_has_48_scenarios_of_both_methods():
     keys = {(r["noise_std"], r["epsilon"], r["level"]) for r in records}
     assert len(keys) == 48
     assert len(records) == 96
-    assert all(0.0 <= r["coverage"] <= 1.0 and 0.0 <= r["coverage_of_f"] <= 1.0 for r in records)
 
 
 def test_naive_intervals_never_cover_more():

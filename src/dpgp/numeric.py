@@ -69,12 +69,12 @@ def as_floats(values: Any, argument: str) -> Array:
     """Return numbers of any kind as float64; what is missing or too large is not finite."""
     if issparse(values):
         raise TypeError(f"`{argument}` is sparse; pass dense numbers, as {argument}.toarray().")
-    if _holds_times(values):
+    array = _as_array(values)
+    if _holds_times(values) or _holds_times(array):
         raise ValueError(
             f"`{argument}` holds dates or times; make them numbers of one unit first, such as "
             "days since a public date."
         )
-    array = _as_array(values)
     if array is None:
         raise ValueError(f"`{argument}` must be an array or table whose rows are equally long.")
     if array.dtype.kind == "c":

@@ -100,11 +100,6 @@ def test_gaussian():
     assert Calibration.gaussian().factor(0.95) == pytest.approx(norm.ppf(0.975), abs=1e-3)
 
 
-def test_is_deterministic():
-    counts = np.array([700.0, 600, 500, 400, 250, 100, 40])
-    np.testing.assert_array_equal(calibrate(counts, 50, 2600).cdf, calibrate(counts, 50, 2600).cdf)
-
-
 def test_share_makes_a_bin_noisy_by_one_in_a_hundred_within_limits():
     n, mu = 2600, 0.27
     share = calibration_share(n, mu)

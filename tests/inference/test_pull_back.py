@@ -98,11 +98,6 @@ def test_a_feasible_matrix_without_noise_is_returned():
     np.testing.assert_allclose((atoms.T * found) @ atoms, B, atol=1e-3 * np.abs(B).max())
 
 
-def test_is_deterministic():
-    _, B_hat, atoms, n = case()
-    np.testing.assert_array_equal(pull_back(B_hat, atoms, n), pull_back(B_hat, atoms, n))
-
-
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=30), st.floats(0.1, 1e4))
 def test_simplex_projection(v, total):
     v = np.array(v)

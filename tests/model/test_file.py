@@ -256,7 +256,8 @@ def refused(text: str | bytes, folder: Path) -> str:
     with pytest.raises(ModelFileError) as caught:
         dpgp.load(path)
     message = str(caught.value)
-    assert caught.value.__cause__ is None or caught.value.__suppress_context__
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
     assert len(message) < 200
     assert message.endswith(".")
     return message

@@ -141,6 +141,8 @@ def test_no_cost_changes_no_epsilon():
 def test_what_cannot_be_met_is_refused():
     with pytest.raises(ValueError, match="`epsilon` must be greater than `eta`"):
         continuous_target(1e-9, 1e-5, 1e-9)
-    with pytest.raises(ValueError, match="`delta` = 1e-300 is out of reach"):
-        continuous_target(200.0, 1e-300, 1e-9)
+    for epsilon in (109.3, 109.5, 200.0, 1e4):  # δ = exp(ε − 800) at ε = 109.22
+        with pytest.raises(ValueError, match="`delta` = 1e-300 is out of reach"):
+            continuous_target(epsilon, 1e-300, 1e-9)
+    assert continuous_target(109.2, 1e-300, 1e-9)[1] > 0.0
     assert discrete_guarantee(900.0, 1e-300, 0.0) == (900.0, 1.0)

@@ -1,14 +1,18 @@
+import time
+
 import numpy as np
 import pytest
 
+from dpgp.privacy import exact_sums
 from dpgp.privacy.exact_sums import (
     MAX_BLOCK_ROWS,
     ExactGram,
     UnevenArithmeticError,
+    check_arithmetic,
     check_even,
     sum_blocks,
 )
-from dpgp.privacy.fixed_point import UNIT
+from dpgp.privacy.fixed_point import FRACTION_BITS, UNIT
 
 EVEN = np.zeros((1, 2))
 
@@ -46,6 +50,11 @@ def test_a_full_block_of_the_largest_entries_is_exact():
     assert total(columns, MAX_BLOCK_ROWS)[0, 1] == MAX_BLOCK_ROWS * int(UNIT) ** 2
 
 
+def test_a_full_block_fits_into_the_integers_of_a_double():
+    assert UNIT == 2.0**FRACTION_BITS
+    assert MAX_BLOCK_ROWS * int(UNIT) ** 2 <= 2**53
+
+
 def test_larger_blocks_are_refused():
     with pytest.raises(ValueError, match="at most 4096 rows"):
         ExactGram(1).add(np.zeros((1, MAX_BLOCK_ROWS + 1)))
@@ -69,6 +78,27 @@ def test_shards_of_a_billion_rows_merge_exactly():
     assert gram.total()[0, 1] == rows * int(UNIT) ** 2
 
 
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_columns_are_made_in_the_workspace_of_a_thread(n_jobs):
+    def twice(block, workspace):
+        return np.multiply(block, 2.0, out=workspace[:, : block.shape[1]])
+
+    columns = integer_columns(3, 4, 500)
+    blocks = [columns[:, i : i + 40] for i in range(0, 500, 40)]
+    public = np.ones((4, 2))
+    found = sum_blocks(blocks, twice, public, 4, 40, n_jobs)
+    assert np.array_equal(found, 4 * exact_gram(columns))
+
+
+def test_threads_draw_blocks_one_at_a_time():
+    def blocks():  # a generator raises where a second thread enters it
+        for _ in range(20):
+            time.sleep(0.001)
+            yield np.ones((1, 1))
+
+    assert sum_blocks(blocks(), lambda block, _: block, EVEN, 1, 1, n_jobs=4)[0, 0] == 20
+
+
 def test_an_error_in_a_thread_reaches_the_caller():
     def fail(*_):
         raise RuntimeError("block")
@@ -84,6 +114,21 @@ def test_one_bit_at_any_place_is_noticed(place):
     columns[2, place] = np.nextafter(0.1, 1.0)
     with pytest.raises(UnevenArithmeticError, match="released nothing"):
         check_even(columns)
+
+
+def test_what_is_no_number_at_every_place_is_even():
+    check_even(np.full((2, 5), np.nan))
+    with pytest.raises(UnevenArithmeticError):
+        check_even(np.array([[np.nan, 1.0]]))
+
+
+def test_products_of_matrices_and_of_vectors_are_probed_at_full_width(monkeypatch):
+    shapes = []
+    monkeypatch.setattr(exact_sums, "check_even", lambda columns: shapes.append(columns.shape))
+    check_arithmetic()
+    sizes = [shape[0] for shape in shapes if len(shape) == 2]
+    assert len(set(sizes)) > 2
+    assert shapes == [s for size in sizes for s in ((size, MAX_BLOCK_ROWS), (MAX_BLOCK_ROWS,))]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

@@ -60,6 +60,21 @@ def test_long_columns_are_scaled_back_and_short_ones_left_alone():
     assert np.allclose(columns / scale, [[0.6, 0.3], [0.8, 0.4]], atol=1e-6)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])
+def test_columns_that_cannot_be_shortened_become_zero(value):
+    columns = np.array([[value, 0.6], [0.5, 0.8]])
+    with np.errstate(all="ignore"):
+        round_columns(columns)
+    assert columns[:, 0].tolist() == [0.0, 0.0]
+    assert columns[:, 1].all()
+
+
+def test_targets_are_rounded_to_the_grid_and_gaps_to_zero():
+    targets = np.array([[-3.0, -1.0, 0.25, 1.4 / UNIT, 1.6 / UNIT, 1.0, 7.0, np.nan]])
+    round_targets(targets)
+    assert targets.tolist() == [[-UNIT, -UNIT, UNIT / 4, 1.0, 2.0, UNIT, UNIT, 0.0]]
+
+
 @given(arrays(np.float64, (2, 5), elements=st.floats(width=64)))
 def test_targets_become_integers_of_at_most_one(targets):
     with np.errstate(all="ignore"):

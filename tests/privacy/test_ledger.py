@@ -4,10 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpgp.privacy.accounting import ETA_ALLOWANCE
 from dpgp.privacy.calibration import delta_of_mu
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.events import GaussianRelease
-from dpgp.privacy.ledger import BudgetExceededError, Ledger
+from dpgp.privacy.ledger import BudgetExceededError, GaussianLedger, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SecureNoise, SimulatedNoise
 
@@ -51,11 +52,36 @@ def test_the_same_budget_cannot_be_spent_twice():
         books.reserve(release(0.001))
 
 
+def test_the_books_are_exact_where_doubles_are_not():
+    books = GaussianLedger(1.0, Neighbours.REPLACE)
+    books.reserve(GaussianRelease("tiny", 2.0**-30, 1.0, 10, 2.0**40))  # 1 − 2^−60 is left
+    whole = GaussianRelease("whole", math.nextafter(1.0, 0.0), 1.0, 10, 2.0**40)
+    assert whole.mu == 1.0
+    with pytest.raises(BudgetExceededError):
+        books.reserve(whole)
+
+
+def test_a_budget_may_be_spent_to_its_end():
+    books = GaussianLedger(1.0, Neighbours.REPLACE)
+    books.reserve(GaussianRelease("whole", math.nextafter(1.0, 0.0), 1.0, 10, 2.0**40))
+    assert books.spent_mu == books.mu
+
+
+def test_what_discrete_noise_may_cost_over_all_releases_is_bounded():
+    books = ledger(epsilon=10.0)
+    half = GaussianRelease("half", 1e-3, 1.0, coordinates=2_900_000, smallest_scale=2.0**30)
+    assert ETA_ALLOWANCE / 2 < half.eta < ETA_ALLOWANCE
+    books.reserve(half)
+    with pytest.raises(BudgetExceededError, match="'half' does not fit"):
+        books.reserve(half)
+
+
 def test_an_infinite_budget_takes_a_release_without_noise():
     books = ledger(epsilon=math.inf)
     books.reserve(GaussianRelease("no noise", 1.0, 0.0, 10, 0.0))
     books.reserve(GaussianRelease("no noise", 1.0, 0.0, 10, 0.0))
     assert books.spent_mu == math.inf
+    assert [release.eta for release in books.releases] == [0.0, 0.0]
     assert "NOT PRIVATE: no noise" in str(Certificate.from_ledger(books, SecureNoise()))
 
 

@@ -1,7 +1,10 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.ledger import BudgetExceededError, Ledger
@@ -44,6 +47,21 @@ def test_moments_noise_keeps_the_ratio_and_withholds_the_targets(neighbours):
     assert stds[0, 3] / stds[0, 0] == pytest.approx(0.5)
     assert stds[0, 0] / stds[0, 1] == pytest.approx(math.sqrt(2))
     assert math.isnan(stds[3, 3])
+
+
+@given(st.floats(0.01, 10), st.floats(0.01, 100), st.integers(1, 5), st.sampled_from(NEIGHBOURS))
+def test_no_block_carries_less_than_sigma_not_even_by_a_rounding(mu, weight, K, neighbours):
+    s, noise = Fraction(weight), gram_noise(mu, weight, K, neighbours)
+    units = 2 if neighbours is Neighbours.REPLACE else 1
+    assert Fraction(noise.sensitivity) ** 2 >= units * (1 + K * s**2) ** 2
+    sigma, stds = Fraction(noise.sigma), noise.matrix(2, 2)
+    assert Fraction(stds[0, 0]) >= sigma
+    assert 2 * Fraction(stds[0, 1]) ** 2 >= sigma**2
+    assert 2 * (Fraction(stds[0, 2]) * s) ** 2 >= sigma**2
+    assert Fraction(stds[2, 2]) * s**2 >= sigma
+    assert 2 * (Fraction(stds[2, 3]) * s**2) ** 2 >= sigma**2
+    moments = moments_noise(mu, weight, neighbours)
+    assert Fraction(moments.feature_std) * s >= Fraction(moments.sigma)
 
 
 def test_at_weight_one_the_noise_on_A_is_that_of_releasing_A_alone():
@@ -105,3 +123,20 @@ def test_without_noise_the_sums_come_back_exactly():
     released = publish_gram(totals, noise.matrix(1, 1), noise, "", ledger, SimulatedNoise(0))
     assert released[0, 0] == 3.0
     assert released[0, 1] == UNIT**-2
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1.0, 3.0])
+def test_the_printed_noise_is_that_of_equation_6(ratio):
+    noise = moments_noise(0.7, ratio, Neighbours.REPLACE, as_printed=True)
+    # √2·c + 1/(√2·c) with R_k = R_y = 1
+    assert noise.sensitivity == pytest.approx(math.sqrt(2) * ratio + 1 / (math.sqrt(2) * ratio))
+    assert noise.cross_std == noise.sigma == pytest.approx(noise.sensitivity / 0.7)
+    assert noise.feature_std == pytest.approx(noise.sigma / ratio)
+
+
+@pytest.mark.parametrize("ratio", [2.0**-20, 2.0**20])
+def test_what_cannot_be_drawn_is_not_booked(ratio):
+    ledger, noise = books(), moments_noise(0.1, ratio, Neighbours.REPLACE)
+    with pytest.raises(ValueError, match="the noise scale must be between"):
+        release_zeros(noise, 2, 1, ledger, SimulatedNoise(0))
+    assert ledger.releases == []

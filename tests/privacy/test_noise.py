@@ -23,11 +23,22 @@ def test_draws_are_python_integers(source):
     assert all(type(draw) is int for draw in source.draw(SCALE, 3))
 
 
-@pytest.mark.parametrize("scale", [2.0**30 - 1, 1.0, 0.0, 2.0**58, float("nan")])
+@pytest.mark.parametrize("scale", [2.0**30 - 1, 1.0, 0.0, 2.0**57 + 32, float("nan")])
 @pytest.mark.parametrize("source", [SecureNoise(), SimulatedNoise(1)])
 def test_scales_outside_the_analysis_are_refused(source, scale):
     with pytest.raises(ValueError, match=r"between 2\^30 and 2\^57"):
         source.draw(scale, 1)
+
+
+@pytest.mark.parametrize("source", [SecureNoise(), SimulatedNoise(1)])
+def test_scales_up_to_the_ends_of_the_analysis_are_drawn(source):
+    assert len(source.draw(2.0**30, 2)) == len(source.draw(2.0**57, 2)) == 2
+
+
+def test_uniform_numbers_fill_the_unit_interval():
+    for source in (SecureNoise(), SimulatedNoise(1)):
+        draws = [source.uniform() for _ in range(2000)]
+        assert kstest(draws, "uniform").pvalue > 1e-7
 
 
 def test_secure_noise_never_repeats():

@@ -111,7 +111,7 @@ def test_simulations_cannot_be_overlooked():
 
 def test_private_model_says_what_it_promises():
     gp = named("a")
-    gp.certificate_ = replace(gp.certificate_, seeded=False)
+    gp.certificate = replace(gp.certificate, seeded=False)
     text = report_html(gp, title="Heights")
     assert "NOT" not in re.sub(r"<script.*?</script>", "", text, flags=re.S)
     words = "".join(Page(text).texts["p"])
@@ -139,7 +139,7 @@ def test_kernels_that_the_page_cannot_compute_are_named():
 def test_certificate_lists_every_release():
     gp = fitted("one input")
     cells = Page(report_html(gp)).texts["th"]
-    for release in gp.certificate_.releases:
+    for release in gp.certificate.releases:
         assert release.label in cells
 
 
@@ -148,24 +148,22 @@ def test_densities_hold_all_rows(name):
     gp = fitted(name)
     for density in densities(gp):
         total = np.dot(density["heights"], np.diff(density["edges"]))
-        assert total == pytest.approx(gp.input_density_.weights.sum())
+        assert total == pytest.approx(gp.density.weights.sum())
         assert (density["edges"][0], density["edges"][-1]) == (0.0, 10.0)
 
 
 def test_densities_of_many_inputs_are_those_of_the_warp():
     gp = fitted("five inputs")
-    assert gp.input_density_ is None
-    if gp.inputs.warp is None:
-        assert densities(gp) is None
-    else:
-        heights = np.array([density["heights"] for density in densities(gp)])
-        assert heights.mean(axis=1) == pytest.approx(np.ones(5))
+    assert gp.density is None
+    heights = np.array([density["heights"] for density in densities(gp)])
+    assert heights.mean(axis=1) == pytest.approx(np.ones(5))
     assert payload(gp)["atoms"] is None
+    assert densities(replace(gp, inputs=replace(gp.inputs, warp=None))) is None
 
 
 def test_own_error_is_an_average_of_what_python_predicts():
     gp = fitted("one input")
-    X, weights = gp.input_density_.points, gp.input_density_.weights
+    X, weights = gp.density.points, gp.density.weights
     _, std = gp.predict(X, return_std=True, latent=True)
     lower, upper = gp.predict_interval(X, 0.95)
     found = achieved_where_data_are(gp, 0)
@@ -187,6 +185,24 @@ def test_forecast_or_why_there_is_none():
     assert found.rows_are_public
     assert "several" in expected(fitted("several targets")).why_not
     assert "There is no forecast" in report_html(fitted("several targets"))
+
+
+@pytest.mark.parametrize("missing", ["error", "ignore"])
+@pytest.mark.parametrize("units", [None, np.arange(400)])
+def test_the_forecast_knows_whether_the_fit_had_to_count_rows(missing, units):
+    import dpgp
+
+    about = {"bounds": (0, 10), "target_bounds": (-2, 3), "epsilon": 3.0, "delta": 1e-5}
+    about |= {"features": "linear", "stages": 1, "missing": missing}
+    X = np.random.default_rng(0).uniform(0, 10, (400, 1))
+    gp = dpgp.PrivateGPRegressor(random_state=0, **about).fit(X, np.sin(X[:, 0]), units=units)
+    counted = "number of rows" in {release.label for release in gp.certificate.releases}
+    assert counted is (units is not None or missing == "ignore")
+    found = expected(gp)
+    assert found.rows_are_public is not counted
+    planned = dpgp.plan(n=found.rows, units=units is not None, **about)
+    assert found.forecast == planned.forecast
+    assert (planned.design.count_share > 0.0) is counted
 
 
 def test_hyperparameters_are_in_units_of_people():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -16,6 +17,7 @@ from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.ledger import GaussianLedger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, check_scale
+from dpgp.privacy.rounding import float_up, sqrt_up
 from dpgp.privacy.sensitivity import (
     gram_sensitivity,
     moments_sensitivity,
@@ -83,7 +85,12 @@ def _symmetric_noise(size: int, std: float) -> Array:
 
 
 def _over_root_two(std: float) -> float:
-    return 0.0 if std == 0.0 else math.nextafter(std / math.sqrt(2.0), math.inf)
+    return std if math.isnan(std) else sqrt_up(Fraction(std) ** 2 / 2)
+
+
+def _over(std: float, weight: float, power: int = 1) -> float:
+    """Return σ/s^p, rounded up: times s^p it is never below σ."""
+    return float_up(Fraction(std) / Fraction(weight) ** power)
 
 
 @lru_cache(maxsize=1024, typed=True)
@@ -100,7 +107,7 @@ def moments_noise(
         else moments_sensitivity(1.0, 1.0, ratio, neighbours)
     )
     sigma_a = gaussian_sigma(sensitivity, mu)
-    return GramNoise(sensitivity, sigma_a, sigma_a / ratio, sigma_a, None)
+    return GramNoise(sensitivity, sigma_a, _over(sigma_a, ratio), sigma_a, None)
 
 
 def gram_noise(
@@ -112,10 +119,11 @@ def gram_noise(
 ) -> GramNoise:
     r"""Noise for all of Σψψᵀ with targets weighted by s, :math:`\|\psi\|^2 \le 1 + K s^2`."""
     s = target_weight
-    norm_bound = math.nextafter(math.sqrt(1.0 + n_targets * s**2), math.inf)
+    norm_bound = sqrt_up(1 + n_targets * Fraction(s) ** 2)
     sensitivity = gram_sensitivity(norm_bound, neighbours, rows_per_unit)
     sigma = gaussian_sigma(sensitivity, mu)
-    return GramNoise(sensitivity, sigma, sigma, _over_root_two(sigma) / s, sigma / s**2)
+    cross_std, target_std = _over(_over_root_two(sigma), s), _over(sigma, s, 2)
+    return GramNoise(sensitivity, sigma, sigma, cross_std, target_std)
 
 
 def publish_gram(
