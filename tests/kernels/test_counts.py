@@ -19,8 +19,9 @@ from dpgp.kernels.weisfeiler_lehman import Graph, WeisfeilerLehmanKernel
 from dpgp.paper import dp_gp_inference
 from dpgp.paper.norm_bounds import eigenvalue_bound
 from dpgp.privacy.noise import SeededNoiseWarning
-from dpgp.private.arrays import Rows, object_array
-from dpgp.private.wall import integer_columns
+from dpgp.private.arrays import object_array
+from dpgp.private.rows import Rows
+from dpgp.private.sums import integer_columns
 
 ALPHABET = "AB"
 strings = st.text(ALPHABET, max_size=12)

@@ -5,47 +5,36 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
+from dpgp.domain import Box
+from dpgp.options import FAMILIES, Options
 from dpgp.planning.design import (
-    COUNT_SHARE,
-    FAMILIES,
-    TYPICAL_ROWS,
     Layout,
     affordable,
     choose,
     choose_design,
     choose_kappa,
-    choose_shares,
     compare,
     default_functions,
     density_positions,
     layouts,
 )
-from dpgp.planning.forecast import Errors, Setting
+from dpgp.planning.forecast import Errors
+from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.steps import Purse, planned_steps
 
 
 def setting(n, columns, epsilon=1.0):
     return Setting(n, columns, mu_of_guarantee(epsilon, 1e-6))
 
 
+def steps(n, columns, epsilon=1.0):
+    asked = Options(epsilon, 1e-6, Box.from_bounds((0, 1), columns), Box.from_bounds((0, 1), 1))
+    return planned_steps(Purse(asked, mu_of_guarantee(epsilon, 1e-6), n))
+
+
 def design(n, columns, epsilon=1.0, **options):
-    public = setting(n, columns, epsilon)
-    return choose_design(public, choose_shares(n, columns, public.mu).stages, **options)
-
-
-@pytest.mark.parametrize("n", [None, 100, 3000])
-def test_shares_add_up_to_the_budget(n):
-    shares = choose_shares(n, 2, 0.3)
-    total = shares.count + shares.warp + shares.calibration + shares.guard + sum(shares.stages)
-    assert total == pytest.approx(1.0)
-    assert (shares.count > 0) == (n is None)
-
-
-def test_a_private_number_of_rows_has_the_shares_of_a_typical_one_and_pays_for_counting():
-    private, public = choose_shares(None, 2, 0.3), choose_shares(TYPICAL_ROWS, 2, 0.3)
-    assert (private.warp, private.calibration) == (public.warp, public.calibration)
-    assert private.count == COUNT_SHARE
-    assert sum(private.stages) == pytest.approx(sum(public.stages) - COUNT_SHARE)
+    return choose_design(setting(n, columns, epsilon), steps(n, columns, epsilon), **options)
 
 
 SIGNALS = [(300, 1, 0.3, 8), (1500, 1, 3.0, 20), (1_000_000, 1, 10.0, 30), (300, 2, 0.3, 16)]
@@ -59,8 +48,8 @@ def test_little_signal_means_few_features(n, columns, epsilon, features):
 @pytest.mark.parametrize(("n", "columns", "epsilon", "features"), SIGNALS)
 def test_these_choices_are_clear(n, columns, epsilon, features):
     public = setting(n, columns, epsilon)
-    options, stages = affordable(public), choose_shares(n, columns, public.mu).stages
-    forecasts = compare(public, stages, 2.0, default_functions(columns), options)
+    options, taken = affordable(public), steps(n, columns, epsilon)
+    forecasts = compare(public, taken, 2.0, default_functions(columns), options)
     for factor in (0.93, 1.07):  # of the error of any layout
         for k in range(len(options)):
             moved = list(forecasts)
@@ -122,7 +111,7 @@ def test_no_more_features_than_rows():
 
 
 def test_no_noise_keeps_the_rule_of_thumb():
-    assert choose_design(Setting(100, 1, math.inf), (1.0,)).layout == layouts(1)[0]
+    assert choose_design(Setting(100, 1, math.inf), ()).layout == layouts(1)[0]
 
 
 def test_clipping_is_harder_where_noise_matters_more():

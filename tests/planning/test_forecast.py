@@ -6,12 +6,13 @@ from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from dpgp.inference.priors import default_kernel
-from dpgp.planning.design import choose_shares, layouts
+from dpgp.planning.design import layouts
 from dpgp.planning.forecast import (
+    ExpectedStage,
+    Outlook,
     Prospect,
-    Setting,
     _moved,
-    expected_stages,
+    expected_gram,
     forecast_errors,
     prospect_of,
 )
@@ -21,8 +22,11 @@ from dpgp.planning.prior_functions import (
     _even_points,
     plausible_functions,
 )
+from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.steps import GramStage
 
 
 @pytest.fixture(scope="module")
@@ -30,15 +34,32 @@ def functions():
     return plausible_functions(default_kernel(1), 1)
 
 
+def after(setting, prospect, shares, kappa):
+    """Forecast stages with these shares of μ²."""
+    stages = [GramStage(share, k, len(shares)) for k, share in enumerate(shares, start=1)]
+    return forecast_errors(Outlook.before(setting, prospect, kappa), stages)
+
+
+def expected_stages(setting, prospect, shares):
+    """The noise of every stage, and what is known of B after it, by hand."""
+    stages, precision = [], 0.0
+    for share in shares:
+        noise = gram_noise(setting.mu * math.sqrt(share), 1.0, 1, setting.neighbours)
+        precision += noise.feature_std**-2.0
+        gram = expected_gram(setting.n, prospect, precision**-0.5)
+        stages.append(ExpectedStage(noise.cross_std, gram, gram.error_trace_matrix()))
+    return stages
+
+
 def errors(functions, n=2000, epsilon=1.0, stages=(0.1, 0.3, 0.6), **options):
     setting = Setting(n, 1, mu_of_guarantee(epsilon, 1e-6), **options)
     prospect = prospect_of(setting, layouts(1)[0].features(1), functions)
-    return forecast_errors(setting, prospect, stages, kappa=2.0)
+    return after(setting, prospect, stages, 2.0)
 
 
 def test_without_noise_it_is_the_posterior_of_linear_regression(functions):
     prospect = Prospect(layouts(1)[0].features(1), functions)
-    forecast = forecast_errors(Setting(500, 1, math.inf), prospect, (1.0,), math.inf).rmse
+    forecast = after(Setting(500, 1, math.inf), prospect, (1.0,), math.inf).rmse
     for t in range(len(forecast)):
         variance = functions.noise_variances[t] + prospect.missing[t]
         C, B = prospect.C[t], 500 * prospect.M
@@ -55,14 +76,14 @@ def test_one_stage_adds_the_noise_of_the_release():
     one = Functions(kernel, np.array([[math.log(0.1)]]), 1)
     setting = Setting(1000, 1, 0.5)
     prospect = Prospect(layouts(1)[2].features(1), one)
-    (stage,) = expected_stages(setting, prospect, (1.0,), 1.0)
+    (stage,) = expected_stages(setting, prospect, (1.0,))
     assert stage.sigma_a == pytest.approx(2 / 0.5)  # replace, s = 1: 2/μ
     C, B = prospect.C[0], 1000 * prospect.M
     Q = stage.gram.error_covariance(C) + stage.sigma_a**2 * np.eye(len(B))
     S = B @ C @ B + (0.01 + prospect.missing[0]) * B + Q
     V = C - C @ B @ np.linalg.solve(S, B @ C)
     expected = math.sqrt(np.sum(prospect.M * V) + prospect.missing[0])
-    assert forecast_errors(setting, prospect, (1.0,), 2.0).rmse[0] == pytest.approx(expected, 1e-6)
+    assert after(setting, prospect, (1.0,), 2.0).rmse[0] == pytest.approx(expected, 1e-6)
 
 
 def test_two_stages_by_hand():
@@ -70,7 +91,7 @@ def test_two_stages_by_hand():
     one = Functions(kernel, np.array([[math.log(0.1)]]), 1)
     setting, shares, kappa = Setting(1000, 1, 0.5), (0.3, 0.7), 1.5
     prospect = Prospect(layouts(1)[2].features(1), one)
-    first, second = expected_stages(setting, prospect, shares, 1.0)
+    first, second = expected_stages(setting, prospect, shares)
     C, B, M = prospect.C[0], 1000 * prospect.M, prospect.M
     variance, eye = 0.01 + prospect.missing[0], np.eye(len(M))
 
@@ -94,9 +115,7 @@ def test_two_stages_by_hand():
     distortion = (1 - a) ** 2 * (m2 / g**2 - tau**2)
     V2 = left(second.gram, W, a**2 * noises[0] ** 2 + (1 - a) ** 2 * noises[1] ** 2, distortion)
     expected = math.sqrt(np.sum(M * V2) + prospect.missing[0])
-    assert forecast_errors(setting, prospect, shares, kappa).rmse[0] == pytest.approx(
-        expected, 1e-3
-    )
+    assert after(setting, prospect, shares, kappa).rmse[0] == pytest.approx(expected, 1e-3)
 
 
 def test_moved_stages_share_what_was_unknown_before_the_later_one():
@@ -179,8 +198,7 @@ def test_many_inputs_take_the_isotropic_error():
     chosen = plausible_functions(default_kernel(5), 5)
     setting = Setting(3000, 5, 0.24)
     prospect = prospect_of(setting, layouts(5)[0].features(5), chosen)
-    shares = choose_shares(3000, 5, 0.24).stages
-    forecast = forecast_errors(setting, prospect, shares, 1.2)
+    forecast = after(setting, prospect, (0.1, 0.3, 0.5), 1.2)
     assert prospect.atoms is None
     assert np.all(np.isfinite(forecast.rmse))
     assert np.median(forecast.rmse / forecast.spread) < 1.0

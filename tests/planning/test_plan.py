@@ -5,15 +5,16 @@ import pytest
 from matplotlib.figure import Figure
 
 import dpgp
-from dpgp import design
+from dpgp.cli.columns import Column
 from dpgp.cli.request import Request
-from dpgp.cli.study import Missing
-from dpgp.options import row_count_is_public
-from dpgp.planning.design import choose_design, choose_shares
-from dpgp.planning.forecast import Setting
+from dpgp.missing import Missing
+from dpgp.planning import design
+from dpgp.planning.design import choose_design
 from dpgp.planning.plan import Plan
+from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.steps import GramStage
 
 GIRLS = {"bounds": {"age": (2, 18), "weight": (5, 120)}, "target_bounds": (70, 190)}
 
@@ -89,10 +90,10 @@ def test_a_plan_splits_the_budget_as_the_fit_does(neighbours, missing, units):
 
 def test_rows_are_public_where_nothing_can_take_one_away():
     for neighbours, missing, units in itertools.product(Neighbours, Missing, (None, "person")):
-        asked = Request((), (), 1.0, 1e-6, neighbours, units, 1, missing)
+        columns = (Column("age", 2, 18),), (Column("height", 70, 190),)
+        asked = Request(*columns, 1.0, 1e-6, neighbours, units, 1, missing)
         only = (neighbours, missing, units) == (Neighbours.REPLACE, Missing.ERROR, None)
-        assert asked.row_count_is_public == only
-        assert row_count_is_public(neighbours, missing.value, units is not None) == only
+        assert asked.options.row_count_is_public == only
 
 
 def test_several_rows_of_a_person_cost_noise(girls):
@@ -194,7 +195,7 @@ def test_ten_inputs_are_planned_with_few_features():
 
 def test_designs_are_planned_once(monkeypatch):
     mu = mu_of_guarantee(1.0, 1e-6)
-    public, stages = Setting(4321, 2, mu), choose_shares(4321, 2, mu).stages
+    public, stages = Setting(4321, 2, mu), (GramStage(0.3, 1, 2), GramStage(0.6, 2, 2))
     first = choose_design(public, stages)
 
     def compare_again(*_):

@@ -8,12 +8,8 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
 from dpgp.privacy.exact_sums import UnevenArithmeticError
-from dpgp.privacy.ledger import BudgetExceededError, Ledger
-from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.noise import SimulatedNoise
-from dpgp.private.arrays import Rows
-from dpgp.private.fit import Wall, private_inputs
-from dpgp.private.wall import BLOCK_ROWS
+from dpgp.privacy.ledger import Ledger
+from dpgp.private.sums import BLOCK_ROWS
 from dpgp.regressor import PrivateGPRegressor
 
 
@@ -94,38 +90,3 @@ def test_inputs_invert_to_where_they_came_from():
     X = np.array([[1.0, 6.0], [9.5, 8.9]])
     assert np.allclose(inputs.invert(inputs(X)), X)
     assert np.array_equal(inputs(np.array([[-5.0, 99.0]])), [[-1.0, 1.0]])
-
-
-def wall(rows_per_unit=1, neighbours=Neighbours.REPLACE, seed=0):
-    rng = np.random.default_rng(seed)
-    rows = Rows(rng.beta(2, 8, (5000, 2)), np.zeros((1, 5000)), np.ones(5000, dtype=bool))
-    ledger = Ledger(5.0, 1e-5, neighbours)
-    return Wall(rows, ledger, SimulatedNoise(seed), rows_per_unit)
-
-
-def test_crowded_stretches_of_an_input_get_more_room():
-    inputs = private_inputs(wall(), Box.from_bounds((0, 1), 2), 0.05, 5000)
-    low = inputs(np.array([[0.05, 0.05], [0.35, 0.35]]))
-    high = inputs(np.array([[0.65, 0.65], [0.95, 0.95]]))
-    assert np.all(np.diff(low, axis=0) > 1.2 * np.diff(high, axis=0))
-
-
-def test_without_a_share_inputs_are_not_warped():
-    assert private_inputs(wall(), Box.from_bounds((0, 1), 2), 0.0, 5000).warp is None
-
-
-@pytest.mark.parametrize("neighbours", list(Neighbours))
-def test_the_announced_noise_of_a_histogram_is_the_drawn_one(neighbours):
-    shared = wall(3, neighbours)
-    announced = shared.histogram_noise(2, 0.1)
-    _, drawn = shared.histograms(
-        lambda block: np.zeros((2, len(block)), dtype=np.int64), 4, 0.1, np.zeros(2), ""
-    )
-    assert announced == drawn
-
-
-def test_no_release_exceeds_what_is_left():
-    shared = wall()
-    shared.count(0.7)
-    with pytest.raises(BudgetExceededError):
-        shared.count(0.4)

@@ -15,6 +15,8 @@ from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.kernel_values import kernel_features
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import as_grid, low_discrepancy_points, regular_grid
+from dpgp.features.residuals import Residuals
+from dpgp.options import Options
 from dpgp.privacy.exact_sums import UnevenArithmeticError
 from dpgp.privacy.fixed_point import UNIT, shrinkage
 from dpgp.privacy.ledger import Ledger
@@ -22,18 +24,10 @@ from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.privacy.sensitivity import gram_sensitivity, moments_sensitivity
-from dpgp.private.arrays import Rows
-from dpgp.private.wall import (
-    Residuals,
-    exact_gram,
-    exact_histograms,
-    integer_columns,
-    release_count,
-    release_exact_gram,
-    release_gram,
-    release_histograms,
-    release_sum,
-)
+from dpgp.private.rows import Rows
+from dpgp.private.sums import exact_gram, exact_histograms, integer_columns
+from dpgp.private.wall import Wall, release_exact_gram, release_gram, release_sum
+from dpgp.steps.queries import CountQuery, HistogramQuery
 
 GRID = regular_grid([-1.0, -1.0], [1.0, 1.0], (3, 4)).points
 SCATTERED = low_discrepancy_points([-1.0, -1.0], [1.0, 1.0], 11)
@@ -236,14 +230,33 @@ def test_residuals_may_come_from_other_features():
     assert np.allclose(columns[first.dimension :] / UNIT, np.clip(left, -1, 1), atol=1e-6)
 
 
-def quarter(block):
-    return (np.clip(block.inputs.T, -1, 0.999) * 2 + 2).astype(np.int64)
+QUARTERS = HistogramQuery(
+    lambda inputs, targets: inputs.T, 2, np.array([-0.5, 0.0, 0.5]), np.full(2, 0.1)
+)
+
+
+def wall(rows, neighbours, rows_per_unit, seed):
+    unit = Box.from_bounds((-1, 1), 2), Box.from_bounds((-1, 1), 1)
+    asked = Options(
+        10.0,
+        1e-5,
+        *unit,
+        neighbours=neighbours,
+        per_person=True,
+        max_rows_per_unit=rows_per_unit,
+    )
+    return Wall(rows, asked, Ledger(10.0, 1e-5, neighbours), SimulatedNoise(seed))
+
+
+def share_of_one(ledger):
+    """The share of the budget that is worth μ = 1."""
+    return (1.0 / ledger.mu) ** 2
 
 
 def test_histograms_count_the_usable_rows():
     rows = make_rows(1000)
     rows.usable[:100] = False
-    counts = exact_histograms(rows, quarter, 4, np.zeros(2), block_rows=256)
+    counts = exact_histograms(rows, QUARTERS, block_rows=256)
     expected = [np.histogram(x, 4, (-1, 1))[0] for x in rows.inputs[100:].T]
     assert np.array_equal(counts, expected)
 
@@ -251,19 +264,12 @@ def test_histograms_count_the_usable_rows():
 @pytest.mark.parametrize("neighbours", list(Neighbours))
 def test_released_histograms_carry_their_noise(neighbours):
     rows, draws = make_rows(1000), []
+    exact = exact_histograms(rows, QUARTERS)
     for seed in range(100):
-        counts, sigma = release_histograms(
-            rows,
-            quarter,
-            4,
-            1.0,
-            filler=np.zeros(2),
-            label="",
-            ledger=Ledger(10.0, 1e-5, neighbours),
-            source=SimulatedNoise(seed),
-            rows_per_unit=3,
-        )
-        draws.append(counts - exact_histograms(rows, quarter, 4, np.zeros(2)))
+        shared = wall(rows, neighbours, 3, seed)
+        release = shared.release(QUARTERS, share_of_one(shared.ledger), "histograms")
+        draws.append(release.counts - exact)
+    sigma = release.noise_std
     assert sigma == pytest.approx(3 * (2.0 if neighbours is Neighbours.REPLACE else math.sqrt(2)))
     assert np.std(draws) == pytest.approx(sigma, rel=0.15)
 
@@ -271,15 +277,7 @@ def test_released_histograms_carry_their_noise(neighbours):
 def test_the_released_count_is_that_of_the_usable_rows():
     rows = make_rows(500)
     rows.usable[:50] = False
-    draws = [
-        release_count(
-            rows,
-            1.0,
-            ledger=Ledger(10.0, 1e-5, Neighbours.ADD_REMOVE),
-            source=SimulatedNoise(seed),
-            rows_per_unit=2,
-        )
-        for seed in range(300)
-    ]
+    walls = [wall(rows, Neighbours.ADD_REMOVE, 2, seed) for seed in range(300)]
+    draws = [each.release(CountQuery(), share_of_one(each.ledger), "count") for each in walls]
     assert np.mean(draws) == pytest.approx(450, abs=5 * 2 / math.sqrt(300))
     assert np.std(draws) == pytest.approx(2.0, rel=0.2)
