@@ -25,7 +25,7 @@ def one_hot(rng: np.random.Generator, n: int, inputs: int) -> Array:
 
 def yes_no(rng: np.random.Generator, n: int, inputs: int) -> Array:
     """Independent 0/1 columns."""
-    return 2.0 * (rng.random((n, inputs)) < 0.4) - 1.0
+    return np.where(rng.random((n, inputs)) < 0.4, 1.0, -1.0)
 
 
 def many_zeros(rng: np.random.Generator, n: int, inputs: int) -> Array:

@@ -31,14 +31,14 @@ def gaussian(std: float) -> Law:
 
 def yes_no(share: Callable[[Array], Array]) -> Law:
     """One with this probability, else zero."""
-    return Law((0.0, 1.0), share, lambda x, rng: 1.0 * (rng.random(len(x)) < share(x)))
+    return Law((0.0, 1.0), share, lambda x, rng: np.where(rng.random(len(x)) < share(x), 1.0, 0.0))
 
 
 def exponential(scale: Callable[[Array], Array], top: float) -> Law:
     """Exponential with this mean, cut at the upper bound: E = m(1 − e^(−top/m))."""
     return Law(
         (0.0, top),
-        lambda x: -scale(x) * np.expm1(-top / scale(x)),
+        lambda x: np.asarray(-scale(x) * np.expm1(-top / scale(x))),
         lambda x, rng: np.minimum(scale(x) * rng.standard_exponential(len(x)), top),
     )
 

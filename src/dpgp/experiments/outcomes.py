@@ -149,9 +149,8 @@ def _draw(scores: Scores) -> Figure:
     figure, [[axis]] = panels(1, 1, (6.0, 4.0))
     for method in (OURS, NO_ATOMS):
         chosen = [values for setting, values in scores.items() if setting.method == method]
-        errors, covers = (
-            [_estimate(v, name).mean for v in chosen] for name in ("rmse", "coverage_95")
-        )
+        errors = [_estimate(values, "rmse").mean for values in chosen]
+        covers = [_estimate(values, "coverage_95").mean for values in chosen]
         axis.plot(errors, covers, "o", ms=4, label=method)
     axis.axhline(0.95, lw=0.8, color=GREY)
     axis.set(xscale="log", xlabel="RMSE, in half-widths", ylabel="coverage of f by 95 % intervals")

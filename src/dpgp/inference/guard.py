@@ -9,8 +9,9 @@ final release, with a wide clip, speak about b:
 
 with the same sampling noise :math:`\epsilon` that the stages saw. Two hypotheses are averaged: the
 noise is Gaussian (b = 0, and the wide second moment is the core's), or it is not (b has twice the
-size of the bias that exponential noise would cause, and the wide variance is free). A noisy release
-cannot clear the noise of suspicion: the covariance keeps the prior's doubt. docs/method.md.
+size of the bias that exponential noise would cause, and the wide variance is free). The mean is
+their average. The covariance is that of the second around it: a noisy release cannot clear the
+noise of suspicion, and intervals should hold where it is guilty. docs/method.md.
 """
 
 from __future__ import annotations
@@ -80,16 +81,14 @@ def apply_guard(
     L: Array,
     kappa: float,
 ) -> Guarded:
-    """Average over Gaussian and other noise; L embeds φ_s ≈ Lᵀφ."""
+    """Average the mean over Gaussian and other noise; L embeds φ_s ≈ Lᵀφ."""
     sds = _bias_sds(L.shape[1], BIAS_SIZE * huber_bias(kappa) * moments.noise)
     gaussian = _hypothesis(guard, measurement, gram, moments, L, np.zeros_like(sds), 0.0)
     other = _hypothesis(guard, measurement, gram, moments, L, sds, TAIL_SD)
     P = _probability(DOUBT, other.log_evidence - gaussian.log_evidence)
     step = other.w - gaussian.w
-    # second moments around the mean at P, with weights 1 − Q and Q
-    Q = max(P, DOUBT)
-    moved = (1 - Q) * P**2 + Q * (1 - P) ** 2
-    V = (1 - Q) * gaussian.V + Q * other.V + moved * np.outer(step, step)
+    # what is unknown if the noise is not Gaussian, around the mean at P
+    V = other.V + (1 - P) ** 2 * np.outer(step, step)
     noise = math.sqrt((1 - P) * gaussian.noise_variance + P * other.noise_variance)
     return Guarded(Moments(gaussian.w + P * step, (V + V.T) / 2, noise), P)
 
