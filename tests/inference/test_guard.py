@@ -96,7 +96,15 @@ def test_a_guard_that_says_nothing_leaves_the_whole_doubt():
     assert mean_std(after.moments) == pytest.approx(BIAS_SIZE * huber_bias(KAPPA) * 0.1, rel=0.1)
 
 
-def exact_measurement(shift, seed=0, n=5000, second_moment=None, sigma_c=0.1, sigma_a=0.1):
+def test_a_guard_that_clips_leaves_what_lies_beyond():
+    wide, narrow = (exact_measurement(np.zeros_like, clip=clip)[2].moments for clip in (2.0, 0.4))
+    beyond = np.sqrt(mean_std(narrow) ** 2 - mean_std(wide) ** 2)
+    assert beyond == pytest.approx(BIAS_SIZE * huber_bias(4.0) * 0.1, rel=0.05)
+
+
+def exact_measurement(
+    shift, seed=0, n=5000, second_moment=None, sigma_c=0.1, sigma_a=0.1, clip=10.0
+):
     """A nearly exact stage about f and a guard that sees f + shift(x)."""
     features, rng = features_1d(8, 0.4), np.random.default_rng(seed)
     X, y = rows_1d(n, noise=0.1, seed=seed)
@@ -108,7 +116,7 @@ def exact_measurement(shift, seed=0, n=5000, second_moment=None, sigma_c=0.1, si
     moments = Moments(w, 0.01 * B_inverse, 0.1)
     r = y + shift(X[:, 0]) - w @ phi
     c = float(r @ r) if second_moment is None else n * second_moment
-    guard = StageRelease(simple @ r, simple @ simple.T, c, sigma_a, 0.1, sigma_c, 10.0, w, float(n))
+    guard = StageRelease(simple @ r, simple @ simple.T, c, sigma_a, 0.1, sigma_c, clip, w, float(n))
     U = np.linspace(-1, 1, 41)[:, None]
     L = embed(features.evaluate(U), SIMPLE.evaluate(U))
     measurement = combine_stages(stages, gram, moments)

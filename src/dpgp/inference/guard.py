@@ -11,7 +11,8 @@ with the same sampling noise :math:`\epsilon` that the stages saw. Two hypothese
 noise is Gaussian (b = 0, and the wide second moment is the core's), or it is not (b has twice the
 size of the bias that exponential noise would cause, and the wide variance is free). The mean is
 their average. The covariance is that of the second around it: a noisy release cannot clear the
-noise of suspicion, and intervals should hold where it is guilty. docs/method.md.
+noise of suspicion, and intervals should hold where it is guilty. It has the bias that is left by
+the guard's own clip, too. docs/method.md.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from dpgp.inference.clipping import huber_bias
 from dpgp.inference.evidence import Measurement, Moments, mean_square
 from dpgp.inference.gram_estimate import GramEstimate
 from dpgp.inference.pull_back import positive_part
-from dpgp.inference.stage import StageRelease
+from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
 
 Array = NDArray[np.float64]
 
@@ -88,9 +89,17 @@ def apply_guard(
     P = _probability(DOUBT, other.log_evidence - gaussian.log_evidence)
     step = other.w - gaussian.w
     # what is unknown if the noise is not Gaussian, around the mean at P
-    V = other.V + (1 - P) ** 2 * np.outer(step, step)
+    V = other.V + (1 - P) ** 2 * np.outer(step, step) + _beyond(guard, moments, L)
     noise = math.sqrt((1 - P) * gaussian.noise_variance + P * other.noise_variance)
     return Guarded(Moments(gaussian.w + P * step, (V + V.T) / 2, noise), P)
+
+
+def _beyond(guard: StageRelease, moments: Moments, L: Array) -> Array:
+    """Return the prior covariance of the bias that remains because the guard clips too."""
+    if guard.clip >= LARGEST_RESIDUAL:
+        return np.zeros_like(moments.V)
+    size = BIAS_SIZE * huber_bias(guard.clip / moments.noise) * moments.noise
+    return np.asarray((L * _bias_sds(L.shape[1], size) ** 2) @ L.T)
 
 
 def _bias_sds(features: int, size: float) -> Array:
