@@ -17,5 +17,5 @@ class Missing(StrEnum):
         try:
             return cls(value)
         except ValueError:
-            names = tuple(rule.value for rule in cls)
-            raise ValueError(f"`missing` must be one of {names}, got {value!r}.") from None
+            names = " or ".join(repr(rule.value) for rule in cls)
+            raise ValueError(f"`missing` must be {names}, got {value!r}.") from None

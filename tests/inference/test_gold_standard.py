@@ -215,7 +215,8 @@ def sample(reference, states, burn_in, steps, rng, thin=5):
 
 def overdispersed_start(reference, state, chains, rng):
     """Start from the approximation under test, spread out."""
-    p = rng.multivariate_normal(state.gram.weights, 1.5 * state.gram.weights_covariance, chains)
+    density = state.gram.density
+    p = rng.multivariate_normal(density.weights, 1.5 * density.weights_covariance, chains)
     p = np.maximum(p, 0.1 * reference.n / reference.G)
     theta = rng.multivariate_normal(state.proposal.mean, 1.3 * state.proposal.covariance, chains)
     return reference.pack(p, theta)

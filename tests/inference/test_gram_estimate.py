@@ -6,17 +6,21 @@ from sklearn.gaussian_process.kernels import RBF
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.gram_estimate import (
+    FITS,
     NOT_MISSED,
     DensityEstimate,
     IsotropicEstimate,
     density_estimate,
     density_prior,
+    density_sd,
     doubt,
     estimate_gram,
+    misfit,
     missed_mass,
     pool,
 )
 from dpgp.inference.pull_back import feasible_part
+from dpgp.inference.stage import StageRelease
 from dpgp.planning.design import density_positions
 
 POSITIONS = np.linspace(-1, 1, 61)[:, None]
@@ -218,20 +222,50 @@ def released_gram(inputs, features, sigma_b):
     return B, B + symmetric_noise(len(B), sigma_b, np.random.default_rng(12))
 
 
+def estimated(B_hat, atoms, positions):
+    """The density of the prior sd that B̂ speaks for."""
+    sd = density_sd(B_hat, 3.0, atoms, positions, N)
+    return density_estimate(B_hat, 3.0, atoms, positions, N, sd)
+
+
 def test_mass_on_corners_is_missed_by_scattered_atoms():
     positions, features, atoms = corner_atoms(4)
     corners = np.where(np.random.default_rng(11).random((2000, 4)) < 0.2, 1.0, -1.0)
     _, B_hat = released_gram(corners, features, 3.0)
-    density = density_estimate(B_hat, 3.0, atoms, positions, N)
-    assert doubt(missed_mass(B_hat, 3.0, density.B)) == 1.0
+    density = estimated(B_hat, atoms, positions)
+    assert doubt(B_hat, 3.0, density.B) == 1.0
 
 
 def test_a_smooth_density_is_not_doubted():
     positions, features, atoms = corner_atoms(4)
     inputs = np.random.default_rng(13).beta(2, 3, (2000, 4)) * 2 - 1
     _, B_hat = released_gram(inputs, features, 3.0)
-    density = density_estimate(B_hat, 3.0, atoms, positions, N)
-    assert doubt(missed_mass(B_hat, 3.0, density.B)) == 0.0
+    density = estimated(B_hat, atoms, positions)
+    assert doubt(B_hat, 3.0, density.B) == 0.0
+
+
+def test_inputs_that_fill_the_box_keep_the_smooth_prior():
+    positions, features, atoms = corner_atoms(2)
+    inputs = np.random.default_rng(14).uniform(-1, 1, (2000, 2))
+    _, B_hat = released_gram(inputs, features, 3.0)
+    assert density_sd(B_hat, 3.0, atoms, positions, N) == pytest.approx(1.0, rel=0.1)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_atoms_of_a_grid_reach_the_corners(columns):
+    positions, features, atoms = corner_atoms(columns)
+    corners = np.where(np.random.default_rng(15).random((2000, columns)) < 0.4, 1.0, -1.0)
+    B, B_hat = released_gram(corners, features, 3.0)
+    assert density_sd(B_hat, 3.0, atoms, positions, N) > 5.0
+    gram = estimate_gram([release_of(B_hat, 3.0)], atoms, positions)
+    error = np.sum((gram.B - B) ** 2)
+    assert error < 1.001 * np.sum((feasible_part(B_hat, N) - B) ** 2)
+    assert error < 4 * np.trace(gram.error_trace_matrix())  # and it knows its error
+
+
+def release_of(B_hat, sigma_b):
+    d = len(B_hat)
+    return StageRelease(np.zeros(d), B_hat, 0.0, 1.0, sigma_b, 1.0, 1.0, np.zeros(d), float(N))
 
 
 def test_noise_alone_misses_nothing():
@@ -241,8 +275,18 @@ def test_noise_alone_misses_nothing():
         assert missed_mass(np.eye(d) + E, 2.0, np.eye(d)) < NOT_MISSED
 
 
+def test_noise_alone_is_no_misfit():
+    for d in (5, 40):
+        for seed in range(20):
+            E = symmetric_noise(d, 2.0, np.random.default_rng(seed))
+            assert misfit(np.eye(d) + E, 2.0, np.eye(d)) < FITS + 3 * np.sqrt(4 / d / (d + 1))
+
+
 def test_doubt_is_continuous():
-    shares = [doubt(missed) for missed in np.linspace(0, 2, 2001)]
-    assert shares[0] == 0.0
-    assert shares[-1] == 1.0
-    assert np.diff(shares).max() < 0.01
+    one, all_over = np.zeros((40, 40)), np.full((40, 40), 0.6)
+    one[0, 0] = 40.0
+    for wrong in (one, all_over):
+        shares = [doubt(t * wrong, 1.0, np.zeros((40, 40))) for t in np.linspace(0, 4, 1001)]
+        assert shares[0] == 0.0
+        assert shares[-1] == 1.0
+        assert np.diff(shares).max() < 0.2

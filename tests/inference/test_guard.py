@@ -3,9 +3,10 @@ import pytest
 from simulated_stages import features_1d, model_1d, release, rows_1d
 
 from dpgp.features.linear import LinearFeatures
+from dpgp.inference.clipping import huber_bias
 from dpgp.inference.evidence import Moments, combine_stages
 from dpgp.inference.gram_estimate import IsotropicEstimate, estimate_gram
-from dpgp.inference.guard import CONSTANT_SHARE, apply_guard, embed, guard_kappa
+from dpgp.inference.guard import BIAS_SIZE, CONSTANT_SHARE, DOUBT, apply_guard, embed, guard_kappa
 from dpgp.inference.stage import StageRelease
 from dpgp.inference.stages import infer
 
@@ -83,7 +84,27 @@ def test_what_remains_unknown_is_a_covariance():
         assert 0.0 <= after.probability <= 1.0
 
 
-def exact_measurement(shift, seed=0, n=5000, second_moment=None, sigma_c=0.1):
+def mean_std(moments):
+    """The sd of the average of f over the box."""
+    phi = features_1d(8, 0.4).evaluate(np.linspace(-1, 1, 101)[:, None]).mean(axis=1)
+    return float(np.sqrt(phi @ moments.V @ phi))
+
+
+def test_a_guard_that_says_nothing_leaves_the_whole_doubt():
+    _, _, after = exact_measurement(np.zeros_like, sigma_a=1e6, sigma_c=1e6)
+    assert after.probability == pytest.approx(DOUBT, abs=0.2)
+    assert mean_std(after.moments) == pytest.approx(BIAS_SIZE * huber_bias(KAPPA) * 0.1, rel=0.1)
+
+
+def test_a_guard_that_clips_leaves_what_lies_beyond():
+    wide, narrow = (exact_measurement(np.zeros_like, clip=clip)[2].moments for clip in (2.0, 0.4))
+    beyond = np.sqrt(mean_std(narrow) ** 2 - mean_std(wide) ** 2)
+    assert beyond == pytest.approx(BIAS_SIZE * huber_bias(4.0) * 0.1, rel=0.05)
+
+
+def exact_measurement(
+    shift, seed=0, n=5000, second_moment=None, sigma_c=0.1, sigma_a=0.1, clip=10.0
+):
     """A nearly exact stage about f and a guard that sees f + shift(x)."""
     features, rng = features_1d(8, 0.4), np.random.default_rng(seed)
     X, y = rows_1d(n, noise=0.1, seed=seed)
@@ -95,7 +116,7 @@ def exact_measurement(shift, seed=0, n=5000, second_moment=None, sigma_c=0.1):
     moments = Moments(w, 0.01 * B_inverse, 0.1)
     r = y + shift(X[:, 0]) - w @ phi
     c = float(r @ r) if second_moment is None else n * second_moment
-    guard = StageRelease(simple @ r, simple @ simple.T, c, 0.1, 0.1, sigma_c, 10.0, w, float(n))
+    guard = StageRelease(simple @ r, simple @ simple.T, c, sigma_a, 0.1, sigma_c, clip, w, float(n))
     U = np.linspace(-1, 1, 41)[:, None]
     L = embed(features.evaluate(U), SIMPLE.evaluate(U))
     measurement = combine_stages(stages, gram, moments)

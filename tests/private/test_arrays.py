@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.linear import LinearFeatures
+from dpgp.options import Options
 from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.sensitivity import gram_sensitivity
@@ -86,7 +87,8 @@ def test_the_integers_move_by_no_more_than_one_unit_may(people, kind, most):
         if not rows:
             return 0
         x, ids = values[rows], [units[k] for k in rows]
-        table = scaled_rows(x[:, None], x[None], box, "error", ids, most)
+        asked = Options(1.0, 1e-6, box, box, per_person=True, max_rows_per_unit=most)
+        table = scaled_rows(x[:, None], x[None], asked, ids)
         return exact_gram(table, features, n_jobs=1, block_rows=16)
 
     change = (totals(list(range(len(people)))) - totals(kept)) / UNIT**2
@@ -177,5 +179,6 @@ def test_units_must_match_the_rows(units):
 
 def test_a_target_beyond_all_floats_is_cut_without_a_warning():
     box = Box(np.array([-1e-3]), np.array([1e-3]))
-    rows = scaled_rows(np.zeros((3, 1)), np.array([[1e308, -1e308, 0.0]]), box, "error", None, 1)
+    asked = Options(1.0, 1e-6, box, box)
+    rows = scaled_rows(np.zeros((3, 1)), np.array([[1e308, -1e308, 0.0]]), asked, None)
     assert rows.targets.tolist() == [[FARTHEST_TARGET, -FARTHEST_TARGET, 0.0]]

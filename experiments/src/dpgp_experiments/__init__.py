@@ -57,6 +57,9 @@ REGISTRY = {
         20,
         reads_files=True,
     ),
+    "outcomes": Experiment(
+        "dpgp_experiments.outcomes", "Outcomes and columns that are not Gaussian or uniform", 5
+    ),
     "arena": Experiment(
         "dpgp_experiments.arena",
         "PrivateGPRegressor beside what users would pick instead",

@@ -9,14 +9,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, eigh, solve_triangular
+from scipy.special import softmax
 
 from dpgp.inference.pull_back import SimplexQuadratic, feasible_part, minimise
 from dpgp.inference.stage import StageRelease
 
 Array = NDArray[np.float64]
 
-DENSITY_SD = 1.0
-"""Prior sd of the inputs' density over the box, relative to the uniform one: as large as that."""
+DENSITY_SDS = 2.0 ** np.arange(6)
+"""Prior sds of the inputs' density over the box, relative to the uniform one: B̂ tells which."""
 
 DENSITY_LENGTH = 0.3
 """Correlation length of that density, in half-widths of the box; set by hand, as those below: a
@@ -37,6 +38,9 @@ below one but for fluctuations (`missed_mass`), and a tenth is left for them."""
 
 SUM_ERROR = 1e-3
 """Relative sd of Σp in the covariance of p: n is known, but zero would be an infinite precision."""
+
+FITS, MISFITS = 1.05, 1.15
+"""The same for the distance from B̂, in noise variances beyond two sds of their fluctuation."""
 
 
 class GramEstimate(Protocol):
@@ -133,8 +137,10 @@ def estimate_gram(
     projected = IsotropicEstimate(feasible_part(B_hat, stages[-1].n), sigma_b)
     if atoms is None or positions is None:
         return projected
-    density = density_estimate(B_hat, sigma_b, atoms, positions, stages[-1].n)
-    return DoubtedEstimate(density, projected, doubt(missed_mass(B_hat, sigma_b, density.B)))
+    n = stages[-1].n
+    sd = density_sd(B_hat, sigma_b, atoms, positions, n)
+    density = density_estimate(B_hat, sigma_b, atoms, positions, n, sd)
+    return DoubtedEstimate(density, projected, doubt(B_hat, sigma_b, density.B))
 
 
 def missed_mass(B_hat: Array, sigma_b: float, B: Array) -> float:
@@ -151,13 +157,25 @@ def missed_mass(B_hat: Array, sigma_b: float, B: Array) -> float:
     return float(eigh(B_hat - B, B + edge * np.eye(d), eigvals_only=True, subset_by_index=top)[0])
 
 
-def doubt(missed: float) -> float:
-    """Return the share s of B̂ itself: 0 where a density explains it, 1 where it misses mass.
+def misfit(B_hat: Array, sigma_b: float, B: Array) -> float:
+    r"""Return :math:`\|\hat B - B\|_F^2/N\sigma_b^2 - 2\sqrt{2/N}`: at most one where B is right.
 
-    Mass on corners and faces of the box (0/1 columns, many zeros) has no smooth density. The
+    :math:`N = d(d + 1)/2` numbers of variance :math:`\sigma_b^2` lie behind the distance; two sds
+    of its fluctuation are left out.
+    """
+    N = len(B) * (len(B) + 1) / 2
+    return float(np.sum((B_hat - B) ** 2) / (N * sigma_b**2) - 2 * np.sqrt(2 / N))
+
+
+def doubt(B_hat: Array, sigma_b: float, B: Array) -> float:
+    """Return the share s of B̂ itself: 0 where a density explains it, 1 where it does not.
+
+    Scattered atoms do not reach mass on corners and faces of the box (0/1 columns, many zeros). The
     passage is continuous, so that roundings of another processor do not decide.
     """
-    return min(max((missed - NOT_MISSED) / (MISSED - NOT_MISSED), 0.0), 1.0)
+    missed = (missed_mass(B_hat, sigma_b, B) - NOT_MISSED) / (MISSED - NOT_MISSED)
+    misfitting = (misfit(B_hat, sigma_b, B) - FITS) / (MISFITS - FITS)
+    return min(max(missed, misfitting, 0.0), 1.0)
 
 
 def pool(stages: Sequence[StageRelease]) -> tuple[Array, float]:
@@ -169,18 +187,45 @@ def pool(stages: Sequence[StageRelease]) -> tuple[Array, float]:
     return np.asarray(pooled), float(precision.sum() ** -0.5)
 
 
+def density_sd(B_hat: Array, sigma_b: float, F: Array, positions: Array, n: float) -> float:
+    r"""Return the prior sd of the density that B̂ speaks for, averaged over its logarithm.
+
+    With :math:`H_{gh} = (\phi_g^\top\phi_h)^2/\sigma_b^2`, what B̂ has beyond the uniform density,
+    :math:`h_g = \phi_g^\top(\hat B - B_u)\phi_g/\sigma_b^2`, and the prior :math:`s^2LL^\top`,
+
+    .. math:: \log p(\hat B \mid s) = \tfrac12 g^\top M_s^{-1}g - \tfrac12\log|M_s| + \dots,
+              \quad M_s = I + s^2L^\top HL, \quad g = sL^\top h.
+
+    Inputs with few values or many zeros are far from uniform, and s grows with them.
+    """
+    L = np.linalg.cholesky(density_prior(positions, n))
+    beyond = B_hat - n * F.T @ F / len(F)
+    g = L.T @ np.einsum("gd,gd->g", F @ beyond, F) / sigma_b**2
+    M = L.T @ ((F @ F.T) ** 2 / sigma_b**2) @ L
+    log_evidence = np.array([_log_density(s * g, np.eye(len(M)) + s**2 * M) for s in DENSITY_SDS])
+    return float(np.exp(softmax(log_evidence) @ np.log(DENSITY_SDS)))
+
+
+def _log_density(g: Array, M: Array) -> float:
+    """Return ½gᵀM⁻¹g − ½ log|M|."""
+    root = np.linalg.cholesky(M)
+    z = solve_triangular(root, g, lower=True)
+    return float(0.5 * z @ z - np.log(np.diag(root)).sum())
+
+
 def density_estimate(
-    B_hat: Array, sigma_b: float, F: Array, positions: Array, n: float
+    B_hat: Array, sigma_b: float, F: Array, positions: Array, n: float, sd: float = 1.0
 ) -> DensityEstimate:
     r"""Return the most plausible density of the inputs given B̂, and the B that it implies.
 
     Minimises :math:`\|\hat B - \sum p_g\phi_g\phi_g^\top\|_F^2/\sigma_b^2 + (p - n/G)^\top
-    P_0^{-1}(p - n/G)` over :math:`p \ge 0, \sum p = n`, with a smooth Gaussian prior :math:`P_0`.
+    P_0^{-1}(p - n/G)` over :math:`p \ge 0, \sum p = n`, with a smooth Gaussian prior :math:`P_0`,
+    ``sd`` times as wide as the uniform density is high.
     Since :math:`\langle\phi\phi^\top, \phi'\phi'^\top\rangle = (\phi^\top\phi')^2`, the size of the
     problem is the number of atoms, whatever d.
     """
     G = len(F)
-    inverse_prior = np.linalg.inv(density_prior(positions, n))
+    inverse_prior = np.linalg.inv(density_prior(positions, n)) / sd**2
     # ½pᵀHp − hᵀp with H = (FFᵀ)∘(FFᵀ)/σ_b² + P₀⁻¹, h_g = φ_gᵀB̂φ_g/σ_b² + (P₀⁻¹ 1n/G)_g
     precision = (F @ F.T) ** 2 / sigma_b**2 + inverse_prior
     linear = np.einsum("gd,gd->g", F @ B_hat, F) / sigma_b**2 + inverse_prior @ np.full(G, n / G)
@@ -196,9 +241,9 @@ def density_estimate(
 
 
 def density_prior(positions: Array, n: float) -> Array:
-    """Return the prior covariance of the weights around the uniform n/G."""
+    """Return the prior covariance of the weights around the uniform n/G, for an sd of one."""
     prior = _joint_prior if positions.shape[1] < MANY_INPUTS else _interaction_prior
-    return np.asarray((DENSITY_SD * n / len(positions)) ** 2 * prior(positions))
+    return np.asarray((n / len(positions)) ** 2 * prior(positions))
 
 
 def _joint_prior(positions: Array) -> Array:

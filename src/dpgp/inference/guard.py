@@ -9,8 +9,10 @@ final release, with a wide clip, speak about b:
 
 with the same sampling noise :math:`\epsilon` that the stages saw. Two hypotheses are averaged: the
 noise is Gaussian (b = 0, and the wide second moment is the core's), or it is not (b has twice the
-size of the bias that exponential noise would cause, and the wide variance is free). A noisy release
-cannot clear the noise of suspicion: the covariance keeps the prior's doubt. docs/method.md.
+size of the bias that exponential noise would cause, and the wide variance is free). The mean is
+their average. The covariance is that of the second around it: a noisy release cannot clear the
+noise of suspicion, and intervals should hold where it is guilty. It has the bias that is left by
+the guard's own clip, too. docs/method.md.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from dpgp.inference.clipping import huber_bias
 from dpgp.inference.evidence import Measurement, Moments, mean_square
 from dpgp.inference.gram_estimate import GramEstimate
 from dpgp.inference.pull_back import positive_part
-from dpgp.inference.stage import StageRelease
+from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
 
 Array = NDArray[np.float64]
 
@@ -101,19 +103,25 @@ def apply_guard(
     L: Array,
     kappa: float,
 ) -> Guarded:
-    """Average over Gaussian and other noise; L embeds φ_s ≈ Lᵀφ."""
+    """Average the mean over Gaussian and other noise; L embeds φ_s ≈ Lᵀφ."""
     sds = _bias_sds(L.shape[1], BIAS_SIZE * huber_bias(kappa) * moments.noise)
     gaussian = _hypothesis(guard, measurement, gram, moments, L, np.zeros_like(sds), 0.0)
     other = _hypothesis(guard, measurement, gram, moments, L, sds, TAIL_SD)
     P = _probability(DOUBT, other.log_evidence - gaussian.log_evidence)
     step = other.w - gaussian.w
-    # second moments around the mean at P, with weights 1 − Q and Q
-    Q = max(P, DOUBT)
-    moved = (1 - Q) * P**2 + Q * (1 - P) ** 2
-    V = (1 - Q) * gaussian.V + Q * other.V + moved * np.outer(step, step)
+    # what is unknown if the noise is not Gaussian, around the mean at P
+    V = other.V + (1 - P) ** 2 * np.outer(step, step) + _beyond(guard, moments, L)
     noise = math.sqrt((1 - P) * gaussian.noise_variance + P * other.noise_variance)
     # Cov(w, z) is that of an average θ: with hardly any noise it can exceed what V leaves
     return Guarded(Moments(gaussian.w + P * step, positive_part(V), noise), P)
+
+
+def _beyond(guard: StageRelease, moments: Moments, L: Array) -> Array:
+    """Return the prior covariance of the bias that remains because the guard clips too."""
+    if guard.clip >= LARGEST_RESIDUAL:
+        return np.zeros_like(moments.V)
+    size = BIAS_SIZE * huber_bias(guard.clip / moments.noise) * moments.noise
+    return np.asarray((L * _bias_sds(L.shape[1], size) ** 2) @ L.T)
 
 
 def _bias_sds(features: int, size: float) -> Array:
