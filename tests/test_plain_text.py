@@ -90,8 +90,6 @@ def test_names_are_refused_wherever_they_come_from(bad):
 @pytest.mark.parametrize(
     "options",
     [
-        {"bounds": {"a": (0, 1), "b": (0, 1), "unused\n": (0, 1)}},
-        {"bounds": {"a": (0, 1), "b": (0, 1), 7: (0, 1)}},
         {"features": {"linear"}},
         {"kernel": type("Own", (RBF,), {})(0.5)},
         {"inducing_points": X.repeat(100, axis=0)},

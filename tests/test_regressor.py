@@ -306,7 +306,7 @@ BAD = {
     "columns of one name": ({}, {"X": pd.DataFrame(X0, columns=["a", "a"])}, "different names"),
     "stages negative": ({"stages": (1, -1)}, {}, "positive weights"),
     "no stages": ({"stages": ()}, {}, "positive weights"),
-    "missing unknown": ({"missing": "drop"}, {}, "`missing` must be one of"),
+    "missing unknown": ({"missing": "drop"}, {}, "`missing` must be 'error' or 'ignore'"),
     "NaN": ({}, {"X": np.where(np.arange(60).reshape(30, 2) == 9, np.nan, X0)}, "NaN"),
     "strings": ({}, {"X": np.full((30, 2), f"secret {SECRET}")}, "must hold numbers"),
     "one row": ({}, {"X": X0[:1], "y": Y0[:1]}, "at least two rows"),

@@ -95,7 +95,7 @@ def test_what_is_refused_has_spent_nothing(options):
 
 
 def test_noise_that_cannot_be_drawn_is_not_booked(monkeypatch):
-    monkeypatch.setattr("dpgp.private.fit.Wall.check_noise", lambda *_: None)
+    monkeypatch.setattr("dpgp.private.fit.check_noise", lambda *_: None)
     booked = []
     monkeypatch.setattr(Ledger, "reserve", lambda _, release: booked.append(release))
     with pytest.raises(ValueError, match="noise scale"):
@@ -111,9 +111,9 @@ def test_nothing_fails_after_spending_however_large_or_small_epsilon(epsilon, tm
     gp.save(tmp_path / "model.json")
     gp.report(tmp_path / "model.html")
     again = dpgp.load(tmp_path / "model.json")
-    assert guarantee_in_words(again.certificate_) == guarantee_in_words(gp.certificate_)
-    assert str(again.certificate_) in str(gp.certificate_)
-    assert again._repr_html_inner()
+    assert guarantee_in_words(again.certificate) == guarantee_in_words(gp.certificate_)
+    assert str(again.certificate) in str(gp.certificate_)
+    assert again._repr_html_()
     shown = CliRunner().invoke(app, ["show", str(tmp_path / "model.json")])
     assert shown.exit_code == 0
     assert "NOT PRIVATE" in shown.output

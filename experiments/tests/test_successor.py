@@ -119,13 +119,6 @@ def test_laws_have_mean_zero_and_unit_variance(law):
     assert draws.std() == pytest.approx(1.0, abs=0.15)  # t₃ has no fourth moment
 
 
-def test_the_share_of_the_guard_goes_to_the_stages():
-    shares = guard.choose_shares(2000, 1, 0.3)
-    without = guard.without_guard(shares)
-    assert without.guard == 0.0
-    assert math.fsum(without.stages) == pytest.approx(shares.guard + math.fsum(shares.stages))
-
-
 def test_guard_takes_from_the_bias_of_skewed_noise():
     law = list(guard.LAWS).index("lognormal 1")
     scores = collect(guard, 2, job=slice(2 * law, 2 * law + 2))

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from dpgp import PrivateGPRegressor
 from dpgp.inference.stages import TargetFit
+from dpgp.model.fitted import FittedModel
 from dpgp.privacy.exact_sums import UnevenArithmeticError
+from dpgp.private import fit
 
 
 @pytest.fixture
@@ -47,14 +48,14 @@ def test_a_fit_that_fails_says_what_it_spent(invoke, arguments, monkeypatch, err
 def test_a_fit_that_fails_before_its_first_release_spent_nothing(
     invoke, arguments, monkeypatch, error
 ):
-    fail_with(error, monkeypatch, PrivateGPRegressor, "fit")
+    fail_with(error, monkeypatch, fit, "planned_steps")
     result = invoke(*arguments)
     assert "Spent by then" not in result.stderr
     assert ("Nothing was spent." in result.stderr) == isinstance(error, KeyboardInterrupt)
 
 
 def test_a_model_that_cannot_be_written_is_spent(invoke, arguments, monkeypatch):
-    fail_with(OSError(28, "No space left on device"), monkeypatch, PrivateGPRegressor, "save")
+    fail_with(OSError(28, "No space left on device"), monkeypatch, FittedModel, "save")
     result = invoke(*arguments)
     assert result.exit_code == 2
     assert "no space left on device" in result.stderr

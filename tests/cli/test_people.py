@@ -36,7 +36,7 @@ def test_private_model_beats_the_mean(survey, model):
     held_out = people.score(model, train, test)
     assert held_out.rmse < 0.45 * held_out.rmse_of_mean
     assert 0.9 < held_out.coverage_95 < 0.99
-    assert model.certificate_.is_private
+    assert model.certificate.is_private
 
 
 def test_missing_package_names_the_remedy(monkeypatch):

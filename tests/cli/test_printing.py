@@ -29,7 +29,7 @@ def model():
     gp = PrivateGPRegressor(
         bounds=(0, 1), target_bounds=(0, 1), stages=1, features="linear", random_state=0
     )
-    return gp.fit(X, X[:, 0])
+    return gp.fit(X, X[:, 0]).model_
 
 
 @pytest.fixture(scope="module")
@@ -92,11 +92,15 @@ def test_json_for_machines_escapes_what_is_not_plain(capsys):
 def test_reports_and_cards_escape(model, text):
     from dpgp.report.html import report_html
 
-    gp = copy.copy(model)
-    gp.target_box_ = replace(gp.target_box_, names=(text,))
-    gp.inputs_ = replace(gp.inputs_, box=replace(gp.inputs_.box, names=(text,)))
-    releases = tuple(replace(r, label=text) for r in gp.certificate_.releases)
-    gp.certificate_ = replace(gp.certificate_, releases=releases)
-    for page in (report_html(gp), gp._repr_html_(), gp.certificate_._repr_html_()):
+    box = replace(model.options.box, names=(text,))
+    target_box = replace(model.options.target_box, names=(text,))
+    releases = tuple(replace(r, label=text) for r in model.certificate.releases)
+    gp = replace(
+        model,
+        options=replace(model.options, box=box, target_box=target_box),
+        inputs=replace(model.inputs, box=box),
+        certificate=replace(model.certificate, releases=releases),
+    )
+    for page in (report_html(gp), gp._repr_html_(), gp.certificate._repr_html_()):
         assert HTML not in page
         assert ("&lt;script&gt;" in page) == (text == HTML)

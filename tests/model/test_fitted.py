@@ -67,6 +67,10 @@ def test_the_noise_is_told_in_units_of_the_target(loaded):
     assert loaded.column_rows()[2] == ("target", "target", "70", "190")
 
 
+def test_a_model_says_what_it_is_in_a_line(loaded):
+    assert repr(loaded).startswith("FittedModel(target by age, weight; NOT PRIVATE: a seeded")
+
+
 def test_a_loaded_model_can_be_saved_again(loaded, tmp_path):
     loaded.save(tmp_path / "again.json")
     again = dpgp.load(tmp_path / "again.json")

@@ -77,7 +77,7 @@ def test_the_rug_is_the_private_density_and_leaves_the_scale_alone():
     values, edges, _ = rug.get_data()
     assert (edges[0], edges[-1]) == (0.0, 10.0)
     mass = values * np.diff(edges)
-    x, weights = gp.input_density_.points[:, 0], gp.input_density_.weights
+    x, weights = gp.model_.density.points[:, 0], gp.model_.density.weights
     assert mass[edges[1:] <= 5].sum() / mass.sum() == pytest.approx(
         weights[x <= 5].sum() / weights.sum(), abs=0.02
     )
@@ -93,7 +93,7 @@ def test_two_inputs_are_a_map():
     assert (axis.get_xlabel(), axis.get_ylabel()) == ("age", "weight")
     assert "Mean of target (pale: its sd is above" in axis.get_title(loc="left")
     (dots,) = [c for c in axis.collections if len(c.get_offsets()) > 1]
-    assert_allclose(dots.get_offsets(), gp.input_density_.points)
+    assert_allclose(dots.get_offsets(), gp.model_.density.points)
     colourbar = axis.figure.axes[1]
     assert colourbar.get_ylabel() == "target"
 
@@ -101,7 +101,7 @@ def test_two_inputs_are_a_map():
 def test_a_map_holds_what_the_model_predicts():
     gp = fitted(2)
     x, y = np.linspace(0, 10, 60), np.linspace(0, 10, 50)
-    drawn = surface(gp, 0, x, y)
+    drawn = surface(gp.model_, 0, x, y)
     X = np.array([[x[7], y[3]], [x[59], y[49]]])
     mean, std = gp.predict(X, return_std=True, latent=True)
     assert_allclose([drawn.mean[3, 7], drawn.mean[49, 59]], mean)
@@ -121,7 +121,7 @@ def test_a_map_may_be_flat_and_known_everywhere_or_nowhere(std):
 def test_more_inputs_are_slices_through_the_private_medians(columns):
     gp = fitted(columns)
     axes = gp.plot()
-    middle = typical_inputs(gp)
+    middle = typical_inputs(gp.model_)
     assert len(axes) == columns
     assert np.all((middle > 1.0) & (middle < 4.5))  # the median of 10·U² is 2.5
     for column, axis in enumerate(axes):
@@ -137,7 +137,7 @@ def test_more_inputs_are_slices_through_the_private_medians(columns):
 
 def test_without_any_density_slices_go_through_the_centre():
     gp = fitted(4, warp=False)
-    assert_allclose(typical_inputs(gp), 5.0)
+    assert_allclose(typical_inputs(gp.model_), 5.0)
     assert not any(rugs(axis) for axis in gp.plot())
 
 

@@ -34,7 +34,7 @@ NINE_IN_TEN = (0.05, 0.5, 0.95)
 """Quantiles by which draws of a hyperparameter are told: nine in ten lie between the outer ones."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FittedModel:
     """A Gaussian process fitted under differential privacy. No row of the data is in it.
 
@@ -51,6 +51,11 @@ class FittedModel:
     density: InputDensity | None
     certificate: Certificate
     findings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        targets, inputs = ", ".join(self.target_names), ", ".join(self.input_names)
+        statement, *_ = str(self.certificate).splitlines()
+        return f"FittedModel({targets} by {inputs}; {statement})"
 
     @property
     def n_targets(self) -> int:
