@@ -24,6 +24,7 @@ from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
 from dpgp.model.density import InputDensity
 from dpgp.privacy.mechanism import GramRelease
+from dpgp.steps.stage_release import stage_of
 
 Array = NDArray[np.float64]
 
@@ -135,27 +136,10 @@ class ManyInputs:
         return tuple(zip(*self.stages, strict=True))
 
     def _note(self, release: GramRelease, fit: ManyInputsFit) -> None:
-        nothing = np.empty((0, 0))
-        whole = [stage_of(release, k, c, self.n) for k, c in enumerate(_clips(fit))]
-        self.stages.append([replace(s, A=nothing[0:0].ravel(), B=nothing) for s in whole])
+        none, clips = np.empty(0), _clips(fit)
+        whole = [stage_of(release, k, clip, none, self.n) for k, clip in enumerate(clips)]
+        self.stages.append([replace(stage, A=none, B=np.empty((0, 0))) for stage in whole])
 
 
 def _clips(fit: ManyInputsFit) -> list[float]:
     return [target.location.scale * target.clip for target in fit.targets]
-
-
-def stage_of(release: GramRelease, target: int, clip: float, n: float) -> StageRelease:
-    """Return one target's part of a release, in units of the bounds."""
-    if release.target_gram is None or release.target_std is None:
-        raise ValueError("a stage needs the second moment of its residuals.")
-    return StageRelease(
-        A=release.cross[:, target] * clip,
-        B=release.feature_gram,
-        c=float(release.target_gram[target, target]) * clip**2,
-        sigma_a=release.cross_std * clip,
-        sigma_b=release.feature_std,
-        sigma_c=release.target_std * clip**2,
-        clip=clip,
-        w0=np.empty(0),
-        n=n,
-    )

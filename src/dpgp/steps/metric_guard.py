@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from dpgp.features.inputs import BoxFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.guard import CONSTANT_SHARE, guard_kappa
 from dpgp.privacy.mechanism import GramRelease
-from dpgp.steps.many import stage_of
 from dpgp.steps.queries import GramQuery, gram_noise_stds
+from dpgp.steps.stage_release import stage_of
 
 if TYPE_CHECKING:
     from dpgp.options import Options
@@ -52,7 +52,7 @@ class MetricGuard:
         many, clips = known.many, self._clips(known)
         many.guard(
             [
-                replace(stage_of(release, k, clip, known.n), w0=posterior.moments.w)
+                stage_of(release, k, clip, posterior.moments.w, known.n)
                 for k, (clip, posterior) in enumerate(zip(clips, many.unguarded, strict=True))
             ]
         )
