@@ -42,8 +42,6 @@ class GramStage:
     @classmethod
     def planned(cls, purse: Purse) -> tuple[GramStage, ...]:
         """Split what other steps leave of the budget by the weights of the stages."""
-        if purse.options.learns_metric:
-            return ()
         if purse.is_unlimited:
             return (cls(1.0, 1, 1),)
         weights = np.array(purse.options.stages, dtype=np.float64) / math.fsum(purse.options.stages)

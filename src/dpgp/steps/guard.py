@@ -34,8 +34,7 @@ class Guard:
     @classmethod
     def planned(cls, purse: Purse) -> tuple[Guard, ...]:
         """Return the step wherever residuals are clipped."""
-        is_clipped = not purse.is_unlimited and not purse.options.learns_metric
-        return (cls(SHARE),) if is_clipped else ()
+        return () if purse.is_unlimited else (cls(SHARE),)
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
         """Return the noise on features, targets and between them, at the smallest weight."""

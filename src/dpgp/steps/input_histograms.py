@@ -33,7 +33,7 @@ class InputHistograms:
     @classmethod
     def planned(cls, purse: Purse) -> tuple[InputHistograms, ...]:
         """Return the step where it is wanted and the histograms are not mostly noise."""
-        if purse.is_unlimited or not purse.options.warp or purse.options.learns_metric:
+        if purse.is_unlimited or not purse.options.warp:
             return ()
         share = warp_share(purse.rows, purse.columns, purse.mu)
         return (cls(share),) if share > 0.0 else ()

@@ -43,7 +43,7 @@ class MarginalHistograms:
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[MarginalHistograms, ...]:
-        """Return the step where a metric is learned and histograms are not mostly noise."""
+        """Return the step where it is wanted and histograms are not mostly noise."""
         return (cls(1.0 if purse.is_unlimited else INPUT_SHARE),) if _is_bought(purse) else ()
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
@@ -129,5 +129,4 @@ class CellCounts:
 
 
 def _is_bought(purse: Purse) -> bool:
-    options = purse.options
-    return options.learns_metric and options.warp and buys_input_model(purse.signal, purse.columns)
+    return purse.options.warp and buys_input_model(purse.signal, purse.columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -30,9 +31,7 @@ class LinearStage:
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[LinearStage, ...]:
-        """Return the step where a metric is learned."""
-        if not purse.options.learns_metric:
-            return ()
+        """Return the one step."""
         return (cls(1.0 if purse.is_unlimited else linear_share(purse.signal, purse.columns)),)
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
@@ -61,6 +60,5 @@ class LinearStage:
     @classmethod
     def why(cls, planned: Sequence[LinearStage]) -> str:
         """Say what the line costs."""
-        if not planned:
-            return "no linear stage"
-        return f"a line, and correlations of the inputs: {planned[0].share:.1%} of the budget"
+        share = math.fsum(step.share for step in planned)
+        return f"a line, and correlations of the inputs: {share:.1%} of the budget"

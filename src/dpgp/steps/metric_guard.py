@@ -33,8 +33,7 @@ class MetricGuard:
     @classmethod
     def planned(cls, purse: Purse) -> tuple[MetricGuard, ...]:
         """Return the step wherever residuals are clipped."""
-        is_clipped = purse.options.learns_metric and not purse.is_unlimited
-        return (cls(SHARE),) if is_clipped else ()
+        return () if purse.is_unlimited else (cls(SHARE),)
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
         """Return the noise on features, targets and between them, at the smallest weight."""

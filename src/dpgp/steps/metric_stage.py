@@ -44,8 +44,6 @@ class MetricStage:
     @classmethod
     def planned(cls, purse: Purse) -> tuple[MetricStage, ...]:
         """Split what other steps leave of the budget by growing weights."""
-        if not purse.options.learns_metric:
-            return ()
         if purse.is_unlimited:
             return tuple(cls(1.0, k + 1, UNLIMITED_STAGES) for k in range(UNLIMITED_STAGES))
         asked = purse.options.stages
@@ -76,8 +74,6 @@ class MetricStage:
     @classmethod
     def why(cls, planned: Sequence[MetricStage]) -> str:
         """Say how many stages there are."""
-        if not planned:
-            return "no stages in a learned metric: fixed features serve few inputs"
         return (
             f"{len(planned)} stages in a learned metric, each about what the ones before left "
             "unexplained; the forecast is that of fixed features, which reach less"

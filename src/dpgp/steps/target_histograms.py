@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -32,9 +33,7 @@ class TargetHistograms:
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[TargetHistograms, ...]:
-        """Return the step where a metric is learned."""
-        if not purse.options.learns_metric:
-            return ()
+        """Return the one step."""
         return (cls(1.0 if purse.is_unlimited else target_share(purse.signal)),)
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
@@ -62,7 +61,6 @@ class TargetHistograms:
 
     @classmethod
     def why(cls, planned: Sequence[TargetHistograms]) -> str:
-        """Say what the histograms cost, or why there are none."""
-        if not planned:
-            return "no histograms of the targets: the first stage finds where they lie"
-        return f"where the targets lie, from histograms: {planned[0].share:.1%} of the budget"
+        """Say what the histograms cost."""
+        share = math.fsum(step.share for step in planned)
+        return f"where the targets lie, from histograms: {share:.1%} of the budget"
