@@ -21,7 +21,7 @@ from dpgp.inference.many.plan import (
     buys_input_model,
     number_of_cells,
 )
-from dpgp.inference.many.synthetic import Cells, reweighted, spread_cells
+from dpgp.inference.many.synthetic import VoronoiCells, reweighted, spread_cells
 from dpgp.steps.queries import HistogramQuery, count_noise
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class CellCounts:
             return "no counts of cells of the inputs"
         return f"private model of the inputs, cells: {planned[0].share:.1%} of the budget"
 
-    def _cells(self, known: Known) -> Cells:
+    def _cells(self, known: Known) -> VoronoiCells:
         (noise_std,) = self.noise_stds(known.options, known.mu_of(self.share))
         return spread_cells(known.many.pool, number_of_cells(known.n, noise_std))
 

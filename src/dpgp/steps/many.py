@@ -17,7 +17,7 @@ from dpgp.inference.many.final import guarded, posterior_of
 from dpgp.inference.many.location import Location
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import clip_kappa, inducing_points
-from dpgp.inference.many.stages import ManyInputsFit, Question
+from dpgp.inference.many.stages import ManyInputsFit, NextStage
 from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS
 from dpgp.inference.many.target import first_clip
 from dpgp.inference.posterior import Posterior
@@ -46,7 +46,7 @@ class ManyInputs:
     pool: Array = field(default_factory=lambda: np.empty((0, 0)))
     synthetic: Array | None = None
     line: tuple[GramRelease, float] | None = None
-    asked: Question | None = None
+    asked: NextStage | None = None
     stages: list[list[StageRelease]] = field(default_factory=list)
 
     @property
@@ -81,7 +81,7 @@ class ManyInputs:
         fit.take(release, phi, weight, renew=False)
         return fit
 
-    def ask(self, noise: float, most: int) -> Question:
+    def ask(self, noise: float, most: int) -> NextStage:
         """Return the features of the next stage."""
         self.asked = self.fit.ask(noise, most)
         return self.asked

@@ -26,7 +26,7 @@ LOWEST, HIGHEST = 0.3, 1.35
 
 
 @dataclass(frozen=True)
-class Belief:
+class WeightBelief:
     """Mean of the weights, and a root of their covariance, V = rootᵀ root."""
 
     mean: Array
@@ -50,11 +50,11 @@ def prior_root(dictionary: Dictionary) -> Array:
     return np.asarray(lower_root(dictionary.prior(REFERENCE)).T)
 
 
-def condition(equations: NormalEquations, C: Array) -> Belief:
+def condition(equations: NormalEquations, C: Array) -> WeightBelief:
     """Return the posterior of the weights under the prior covariance C."""
     factors = _factorise(equations, C)
     root = solve_triangular(factors.S_root, factors.L.T, lower=True, check_finite=False)
-    return Belief(np.asarray(root.T @ factors.half), np.asarray(root))
+    return WeightBelief(np.asarray(root.T @ factors.half), np.asarray(root))
 
 
 def log_evidence(equations: NormalEquations, C: Array) -> float:

@@ -15,7 +15,7 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.inference.evidence import Measurement, Moments
 from dpgp.inference.gram_estimate import IsotropicEstimate
 from dpgp.inference.guard import CONSTANT_SHARE, apply_guard
-from dpgp.inference.many.belief import Belief, condition, log_evidence, log_prior
+from dpgp.inference.many.belief import WeightBelief, condition, log_evidence, log_prior
 from dpgp.inference.many.dictionary import Dictionary, kernel_of, theta_of
 from dpgp.inference.many.records import NormalEquations
 from dpgp.inference.many.target import Target
@@ -88,7 +88,7 @@ def _integrate(equations: NormalEquations, dictionary: Dictionary, sds: Array) -
 
 
 def _collapse(
-    target: Target, dictionary: Dictionary, points: WeightedPoints, beliefs: list[Belief]
+    target: Target, dictionary: Dictionary, points: WeightedPoints, beliefs: list[WeightBelief]
 ) -> Posterior:
     """w̄ = Σω w_θ, V̄ = Σω(V_θ + (w_θ − w̄)(w_θ − w̄)ᵀ), back in units of the bounds."""
     means = np.array([belief.mean for belief in beliefs])

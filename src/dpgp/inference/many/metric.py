@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.inference.many.belief import Belief
+from dpgp.inference.many.belief import WeightBelief
 from dpgp.inference.many.dictionary import Dictionary
 
 Array = NDArray[np.float64]
@@ -30,7 +30,7 @@ def first_metric(synthetic: Array) -> Array:
     return np.asarray(np.eye(D) / (0.7 * np.sqrt(D) * sd))
 
 
-def gradient_metric(dictionary: Dictionary, belief: Belief) -> Array:
+def gradient_metric(dictionary: Dictionary, belief: WeightBelief) -> Array:
     """Return M under a belief about f."""
     gradients = _gradients(dictionary)
     points, D, d = gradients.shape

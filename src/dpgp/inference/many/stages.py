@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.projected import ProjectedFeatures
-from dpgp.inference.many.belief import Belief, lower_root, prior_root
+from dpgp.inference.many.belief import WeightBelief, lower_root, prior_root
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.location import Location
 from dpgp.inference.many.metric import first_metric, gradient_metric, metric_root
@@ -28,7 +28,7 @@ LEAST_NOISE = 1e-4
 
 
 @dataclass(frozen=True)
-class Question:
+class NextStage:
     """Features of a stage, and their values at the synthetic rows, one a row."""
 
     features: ProjectedFeatures
@@ -45,17 +45,17 @@ class ManyInputsFit:
         self.dictionary = Dictionary(first_metric(synthetic), synthetic[:inducing], synthetic)
         d = self.dictionary.features.dimension
         nothing = Centre(np.zeros(d), np.zeros(len(synthetic)))
-        prior = Belief(np.zeros(d), prior_root(self.dictionary))
+        prior = WeightBelief(np.zeros(d), prior_root(self.dictionary))
         self.targets = [Target(place, n, kappa, nothing, prior) for place in locations]
 
-    def ask(self, noise: float, most: int) -> Question:
+    def ask(self, noise: float, most: int) -> NextStage:
         """Return features for a stage whose released sums carry noise of this sd."""
         root = _common_root([target.belief.root * target.gain for target in self.targets])
         variance = max(noise / self.n, LEAST_NOISE) ** 2
         P = water_filled(root, self.dictionary.second_moments, variance, most)
         phi = self.dictionary.values @ P.astype(np.float32)
         norms = np.maximum(np.linalg.norm(phi, axis=1), SMALLEST_NORM)
-        return Question(
+        return NextStage(
             features=ProjectedFeatures(self.dictionary.features, P, SMALLEST_NORM),
             phi=phi / norms[:, None],
         )

@@ -40,7 +40,7 @@ LEVELS = 2000
 
 
 @dataclass(frozen=True)
-class Moments:
+class InputMoments:
     """Noisy means and second moments of the warped inputs, and the sds of their noise."""
 
     mean: Array
@@ -49,15 +49,17 @@ class Moments:
     second_noise: float
 
 
-def input_moments(gram: Array, feature_std: float, n: float) -> Moments:
+def input_moments(gram: Array, feature_std: float, n: float) -> InputMoments:
     """Read the noisy Gram matrix of (√a, v√((1 − a)/D))."""
     columns, noise = len(gram) - 1, feature_std / np.sqrt(2.0) / n
     slope = (1.0 - CONSTANT_SHARE) / columns
     first = np.sqrt(CONSTANT_SHARE * slope)
-    return Moments(gram[0, 1:] / first / n, gram[1:, 1:] / slope / n, noise / first, noise / slope)
+    return InputMoments(
+        gram[0, 1:] / first / n, gram[1:, 1:] / slope / n, noise / first, noise / slope
+    )
 
 
-def correlations(moments: Moments, sds: Array) -> Array:
+def correlations(moments: InputMoments, sds: Array) -> Array:
     """Return correlations on the normal scale, each shrunk by its noise; positive definite."""
     mean = np.clip(moments.mean, -0.9, 0.9)
     scale = np.outer(sds, sds)
@@ -86,14 +88,14 @@ def warped_moments(marginals: Marginals, warp: Warp) -> tuple[Array, Array]:
     return columns.mean(axis=0), columns.std(axis=0)
 
 
-def synthetic_pool(marginals: Marginals, warp: Warp, moments: Moments) -> Array:
+def synthetic_pool(marginals: Marginals, warp: Warp, moments: InputMoments) -> Array:
     """Return warped inputs with these marginals and correlations, more than will be kept."""
     _, sds = warped_moments(marginals, warp)
     levels = copula_levels(correlations(moments, np.maximum(sds, 0.05)), 2 * ROWS)
     return warp.apply(marginals.quantiles(levels))
 
 
-def broad_pool(moments: Moments) -> Array:
+def broad_pool(moments: InputMoments) -> Array:
     """Return Gaussian inputs within the box, of noisy moments shrunk towards a broad guess."""
     variance = BROAD_SD**2
     mean = moments.mean * variance / (variance + moments.mean_noise**2)
@@ -105,7 +107,7 @@ def broad_pool(moments: Moments) -> Array:
 
 
 @dataclass(frozen=True)
-class Cells:
+class VoronoiCells:
     """Voronoi cells of synthetic points, in inputs divided by ``scale``."""
 
     centres: Array
@@ -116,7 +118,7 @@ class Cells:
         return np.asarray(cKDTree(self.centres).query(V / self.scale)[1], dtype=np.int64)
 
 
-def spread_cells(pool: Array, count: int) -> Cells:
+def spread_cells(pool: Array, count: int) -> VoronoiCells:
     """Choose centres far from each other, as k-means++ does (Arthur & Vassilvitskii 2007)."""
     scale, generator = np.maximum(pool.std(axis=0), 0.1), np.random.default_rng(5)
     points = pool / scale
@@ -126,10 +128,12 @@ def spread_cells(pool: Array, count: int) -> Cells:
             break
         centres.append(points[generator.choice(len(points), p=distances / distances.sum())])
         distances = np.minimum(distances, ((points - centres[-1]) ** 2).sum(axis=1))
-    return Cells(np.array(centres), scale)
+    return VoronoiCells(np.array(centres), scale)
 
 
-def reweighted(pool: Array, cells: Cells, counts: Array, noise_std: float, n: float) -> Array:
+def reweighted(
+    pool: Array, cells: VoronoiCells, counts: Array, noise_std: float, n: float
+) -> Array:
     """Draw rows of the pool so that cells hold about as many as the noisy counts say.
 
     A count is shrunk towards what the copula expects, by its noise.

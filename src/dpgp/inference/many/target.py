@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.inference.clipping import second_moment, slope
-from dpgp.inference.many.belief import Belief, climb, condition
+from dpgp.inference.many.belief import WeightBelief, climb, condition
 from dpgp.inference.many.dictionary import REFERENCE, Dictionary
 from dpgp.inference.many.location import Location
 from dpgp.inference.many.records import NormalEquations, Record, Single, read_records
@@ -61,7 +61,7 @@ class Target:
     n: float
     kappa: float
     centre: Centre
-    belief: Belief
+    belief: WeightBelief
     sds: Array = field(default_factory=REFERENCE.copy)
     records: list[Record] = field(default_factory=list)
     tau: float = 1.0
