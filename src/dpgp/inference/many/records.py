@@ -78,6 +78,5 @@ def read_records(
         rows.append((record.operator @ values) / sd[:, None].astype(np.float32))
         start = record.operator @ (record.centre - base).astype(np.float32)
         targets.append((record.a + start) / sd)
-    H = np.vstack(rows)
-    J = np.asarray(H.T @ H, dtype=np.float64)
-    return NormalEquations(J, np.asarray(H.T.astype(np.float64) @ np.concatenate(targets)))
+    H = np.vstack(rows).astype(np.float64)  # single precision would leave negative eigenvalues
+    return NormalEquations(np.asarray(H.T @ H), np.asarray(H.T @ np.concatenate(targets)))
