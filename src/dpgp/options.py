@@ -27,6 +27,9 @@ STAGES = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)  # later ones see smaller residuals; by 
 MOST_STAGES = 100  # each is a pass over the rows
 MAX_FEATURES = 2000  # matrices of d² numbers, and d³ operations for every θ
 
+MANY_INPUTS = 4
+"""From how many inputs on fixed features cover too little, and stages learn a metric."""
+
 
 @dataclass(frozen=True, eq=False)
 class Options:
@@ -112,6 +115,15 @@ class Options:
     def own_kernel(self) -> Any:
         """The kernel that a design is planned for; None for the default."""
         return self.own_kernels[0] if self.own_kernels else None
+
+    @property
+    def learns_metric(self) -> bool:
+        """Whether stages take their features from what was released before: with many inputs.
+
+        A kernel, features or inducing points of the user's stay as they were asked for.
+        """
+        wishes = self.own_kernels or self.families is not None or self.inducing_points is not None
+        return self.columns >= MANY_INPUTS and not wishes
 
     @property
     def row_count_is_public(self) -> bool:

@@ -11,6 +11,7 @@ from sklearn.gaussian_process import kernels as sk
 
 from dpgp import NormalizedKernel, ProductKernel
 from dpgp.arithmetic import NUMPY
+from dpgp.kernels.additive_rbf import AdditiveRBF
 from dpgp.kernels.bounds import check_kernel, envelope, product_factors, variance_bound
 from dpgp.kernels.envelopes import Cells
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
@@ -23,6 +24,7 @@ from dpgp.kernels.formula import (
     mean_diagonal,
     mean_gram,
 )
+from dpgp.kernels.metric_rbf import MetricRBF
 from dpgp.kernels.registry import KERNELS, rule_of, rules
 from dpgp.report.html.payload import plain
 from dpgp.report.html.scripts import posterior_script
@@ -47,6 +49,10 @@ EXAMPLES = [
     sk.ConstantKernel(0.3) * sk.RBF([0.4, 0.8]),
     (sk.RBF(0.6) * sk.ConstantKernel(1.5)) ** 1.5,
     NormalizedKernel(sk.DotProduct(0.3) + sk.RBF(0.4)),
+    AdditiveRBF(0.5, 4),
+    MetricRBF(np.array([[1.0, 0.3], [-0.2, 0.6]]), 0.8),
+    MetricRBF(np.array([[1.0, 0.3], [-0.2, 0.6]]), 0.8, "fixed"),
+    sk.ConstantKernel(0.3) * AdditiveRBF() + MetricRBF(np.eye(2)),
     ProductKernel([sk.ExpSineSquared(0.8, 0.9), sk.ConstantKernel(0.4) * sk.Matern(0.7, nu=1.5)]),
 ]
 GENERATOR = np.random.default_rng(3)

@@ -258,7 +258,7 @@ def refused(text: str | bytes, folder: Path) -> str:
     message = str(caught.value)
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None or caught.value.__suppress_context__
-    assert len(message) < 200
+    assert len(message) < 250
     assert message.endswith(".")
     return message
 

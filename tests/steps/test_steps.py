@@ -3,6 +3,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import RBF
 
 from dpgp.domain import Box
 from dpgp.missing import Missing
@@ -16,18 +17,22 @@ from dpgp.privacy.sensitivity import histogram_sensitivity
 from dpgp.private.rows import Rows
 from dpgp.private.wall import Wall
 from dpgp.steps import (
-    KINDS,
+    FIXED_KINDS,
+    METRIC_KINDS,
     Calibrate,
+    CellCounts,
     Count,
     GramStage,
-    Guard,
     InputHistograms,
+    MarginalHistograms,
+    MetricStage,
     Purse,
     planned_steps,
 )
 from dpgp.steps.known import Known
 from dpgp.steps.queries import CountQuery, HistogramQuery
 
+KINDS = tuple(dict.fromkeys([*FIXED_KINDS, *METRIC_KINDS]))
 MU, DELTA = 0.3, 1e-5
 
 
@@ -79,8 +84,11 @@ def test_a_step_that_was_declined_is_not_taken_and_says_so(changes, absent):
 
 def test_steps_come_in_the_order_of_a_fit():
     kinds = [type(step) for step in planned_steps(purse(None, 3.0))]
-    assert sorted(kinds, key=KINDS.index) == kinds
-    assert set(kinds) == set(KINDS)
+    many = [type(step) for step in planned_steps(purse(None, 3.0, columns=6))]
+    assert sorted(kinds, key=FIXED_KINDS.index) == kinds
+    assert sorted(many, key=METRIC_KINDS.index) == many
+    assert set(kinds) | set(many) == set(KINDS)
+    assert set(kinds) & set(many) == {Count, Calibrate}
 
 
 def test_without_a_price_everything_is_released_once():
@@ -88,10 +96,31 @@ def test_without_a_price_everything_is_released_once():
     assert [type(step) for step in steps] == [GramStage, Calibrate]
 
 
+def test_a_wish_for_kernel_features_or_points_keeps_fixed_features():
+    assert options(columns=4).learns_metric
+    assert not options(columns=3).learns_metric
+    for wish in ({"own_kernels": (RBF(),)}, {"families": ("linear",)}, {"inducing_points": 20}):
+        assert not options(columns=4, **wish).learns_metric
+        assert GramStage in map(type, planned_steps(purse(columns=4, **wish)))
+
+
+def test_stages_that_were_asked_for_share_by_their_weights():
+    steps = planned_steps(purse(columns=5, stages=(1.0, 3.0)))
+    first, second = (step.share for step in steps if type(step) is MetricStage)
+    assert second == pytest.approx(3 * first)
+
+
+def test_an_input_model_is_bought_where_it_is_more_than_noise():
+    kinds = [set(map(type, planned_steps(purse(n, columns=6)))) for n in (100, 10**5)]
+    assert MarginalHistograms not in kinds[0]
+    assert {MarginalHistograms, CellCounts} <= kinds[1]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_explains_itself(kind):
-    steps = [step for step in planned_steps(purse(None, 3.0)) if type(step) is kind]
-    assert kind.why(steps) != kind.why([]) or kind is Guard
+    planned = [*planned_steps(purse(None, 3.0)), *planned_steps(purse(None, 3.0, columns=6))]
+    steps = [step for step in planned if type(step) is kind]
+    assert kind.why(steps) != kind.why([])
     assert all(step.label and step.activity for step in steps)
 
 
@@ -169,7 +198,7 @@ class TargetThirds:
 def test_a_new_step_is_one_class_and_one_entry(monkeypatch, tmp_path):
     import dpgp
 
-    monkeypatch.setattr(dpgp.steps, "KINDS", (*KINDS, TargetThirds))
+    monkeypatch.setattr(dpgp.steps, "FIXED_KINDS", (*FIXED_KINDS, TargetThirds))
     X = np.linspace(0, 1, 900)[:, None]
     gp = dpgp.PrivateGPRegressor(
         10.0, 1e-5, bounds=(0, 1), target_bounds=(-1, 1), random_state=0, stages=2

@@ -50,6 +50,19 @@ class FeatureMap(Protocol):
         ...
 
 
+class UnitFeatures(Protocol):
+    """Functions of inputs in [−1, 1]^D, as columns."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of features."""
+        ...
+
+    def evaluate(self, U: Array, out: Array | None = None) -> Array:
+        """Return the features of the rows of ``U`` as columns."""
+        ...
+
+
 class WhitenedMap(Protocol):
     """Features with anchors: what the release sums and the inference is about."""
 

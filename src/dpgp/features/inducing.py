@@ -50,8 +50,11 @@ class InducingFeatures:
 
     def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return K_ZZ^{−1/2} k_Z(x) as columns."""
-        values = np.asarray(self.kernel(self.anchors, U)) / self._variance
-        return np.matmul(self.projection, values, out=out)
+        return np.matmul(self.projection, self.kernel_values(U), out=out)
+
+    def kernel_values(self, U: Array) -> Array:
+        """Return k_Z(x) of the kernel scaled to unit variance, as columns."""
+        return np.asarray(self.kernel(self.anchors, U)) / self._variance
 
     @cached_property
     def _variance(self) -> float:

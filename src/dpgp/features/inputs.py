@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpgp.arithmetic import Library
 from dpgp.domain import Box
-from dpgp.features.base import WhitenedMap
+from dpgp.features.base import UnitFeatures
 
 Array = NDArray[np.float64]
 
@@ -46,6 +46,11 @@ class UnitInputs:
 
     box: Box
     warp: InputWarp | None = None
+
+    @property
+    def filler(self) -> Array:
+        """A point of the box on no grid, so that its features are numbers with all their digits."""
+        return self.box.centre + OFF_GRID * self.box.half_width
 
     def __call__(self, X: Array) -> Array:
         """Return the scaled and warped inputs."""
@@ -87,7 +92,7 @@ class BoxFeatures:
     """Features of raw inputs: what a release evaluates on rows."""
 
     inputs: UnitInputs
-    inner: WhitenedMap
+    inner: UnitFeatures
     rows_per_call: int | None = None
 
     @property
@@ -97,9 +102,8 @@ class BoxFeatures:
 
     @property
     def filler(self) -> Array:
-        """A point of the box on no grid, so that its features are numbers with all their digits."""
-        box = self.inputs.box
-        return box.centre + OFF_GRID * box.half_width
+        """That of the inputs."""
+        return self.inputs.filler
 
     def evaluate(self, X: Array, out: Array | None = None) -> Array:
         """Return the features of raw rows as columns."""

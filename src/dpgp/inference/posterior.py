@@ -98,7 +98,9 @@ class Posterior:
 
     def _with_anchors(self, U: Array) -> Array:
         """Return k(x, Z) averaged over θ."""
-        return self._mean_gram(U, self.features.anchors)
+        # the anchors are cut into parts, never the points: in a block of odd length matrix products
+        # would give a point other numbers at another place
+        return self._mean_gram(self.features.anchors, U).T
 
     def _mean_gram(self, X: Array, Y: Array) -> Array:
         """Return K_θ(X, Y) averaged over θ, as many rows at a time as memory allows."""
@@ -108,7 +110,7 @@ class Posterior:
 
     def _weights(self, U: Array) -> Array:
         """Return a(x) = Pᵀφ(x), one point a row."""
-        return np.asarray(self.features.evaluate(U).T @ self.features.projection)
+        return np.asarray((self.features.projection.T @ self.features.evaluate(U)).T)
 
 
 def collapse(points: WeightedPoints, conditional: Conditional, measurement: Measurement) -> Moments:

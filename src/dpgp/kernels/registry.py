@@ -22,6 +22,8 @@ KERNELS = (
     "exponentiation",
     "normalized",
     "per_column",
+    "additive_rbf",
+    "metric_rbf",
 )
 
 

@@ -22,7 +22,7 @@ from dpgp.planning.forecast import Errors
 from dpgp.planning.prior_functions import Functions, plausible_functions
 from dpgp.planning.question import Answer, Forecast, PlannedDesign, Question, planned_design
 from dpgp.privacy.arguments import DELTA, EPSILON, as_count, as_finite_positive
-from dpgp.steps import KINDS, GramStage
+from dpgp.steps import STAGES, GramStage, kinds_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -230,13 +230,14 @@ def _curve(
 
 def _why(question: Question, answer: Answer) -> tuple[str, ...]:
     """Give one line for each choice: the features, then every kind of step."""
+    kinds = kinds_of(question.options)
     lines = [
         _why_features(question, answer),
         f"target weight s = {answer.design.target_weight:g}: below 1 it takes noise from the "
         "Gram matrix of the features and gives it to the sums with the target",
         f"clipping at {answer.design.kappa:.2f} residual sds: the least of sampling error, privacy "
         "noise and the bias of skewed noise",
-        *(kind.why([step for step in answer.steps if type(step) is kind]) for kind in KINDS),
+        *(kind.why([step for step in answer.steps if type(step) is kind]) for kind in kinds),
         *_why_several_stages(question, answer),
     ]
     return tuple(lines)
@@ -265,7 +266,7 @@ def _why_several_stages(question: Question, answer: Answer) -> list[str]:
     """Compare with a single release of all the stages' budget."""
     if len(answer.stages) == 1:
         return []
-    single = [GramStage(answer.share_of(GramStage), 1, 1)]
+    single = [GramStage(answer.share_of(*STAGES), 1, 1)]
     errors = question.errors(answer.setting, single, answer.design)
     alone, reached = (
         question.half_width * float(np.median(e.rmse)) for e in (errors, answer.errors)

@@ -17,13 +17,18 @@ from dpgp.planning.prior_functions import Functions
 from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.steps import (
+    STAGES,
     Calibrate,
+    CellCounts,
     Count,
-    GramStage,
     Guard,
     InputHistograms,
+    LinearStage,
+    MarginalHistograms,
+    MetricGuard,
     Purse,
     Step,
+    TargetHistograms,
     planned_steps,
 )
 
@@ -122,13 +127,14 @@ class Answer:
     errors: Errors
 
     @property
-    def stages(self) -> tuple[GramStage, ...]:
+    def stages(self) -> tuple[Step, ...]:
         """The Gram stages among the steps."""
-        return tuple(step for step in self.steps if isinstance(step, GramStage))
+        kinds = (LinearStage, *STAGES)
+        return tuple(step for step in self.steps if isinstance(step, kinds))
 
-    def share_of(self, kind: type[Step]) -> float:
-        """Return the part of μ² that steps of a kind take."""
-        return math.fsum(step.share for step in self.steps if isinstance(step, kind))
+    def share_of(self, *kinds: type[Step]) -> float:
+        """Return the part of μ² that steps of these kinds take."""
+        return math.fsum(step.share for step in self.steps if isinstance(step, kinds))
 
 
 def planned_design(answer: Answer, box: Box) -> PlannedDesign:
@@ -151,7 +157,9 @@ def planned_design(answer: Answer, box: Box) -> PlannedDesign:
         kappa=answer.design.kappa,
         stages=tuple(stage.share for stage in answer.stages),
         count_share=answer.share_of(Count),
-        warp_share=answer.share_of(InputHistograms),
-        guard_share=answer.share_of(Guard),
+        warp_share=answer.share_of(
+            InputHistograms, MarginalHistograms, CellCounts, TargetHistograms
+        ),
+        guard_share=answer.share_of(Guard, MetricGuard),
         calibration_share=answer.share_of(Calibrate),
     )

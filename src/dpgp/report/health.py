@@ -188,7 +188,7 @@ def _plausible_error(model: FittedModel, posterior: Posterior) -> float:
     """Return the error of f that nine plausible functions in ten stay below with these releases."""
     options, n = model.options, model.stages[0][0].n
     mu = mu_of_guarantee(options.epsilon, options.delta)
-    if math.isinf(mu):
+    if math.isinf(mu) or options.learns_metric:  # forecasts are about fixed features
         return math.inf
     setting = Setting.of(options, n, mu)
     steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))

@@ -1,6 +1,6 @@
 """The steps of a fit, one file each: what may be released, at which price, and what for.
 
-To add a step, write its file and add its class to ``KINDS``.
+To add a step, write its file and add its class to the kinds of fits that take it.
 """
 
 from __future__ import annotations
@@ -9,33 +9,68 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dpgp.options import Options
 from dpgp.steps.base import Step
 from dpgp.steps.calibration import Calibrate
 from dpgp.steps.count import Count
 from dpgp.steps.gram_stage import GramStage
 from dpgp.steps.guard import Guard
 from dpgp.steps.input_histograms import InputHistograms
+from dpgp.steps.input_model import CellCounts, MarginalHistograms
+from dpgp.steps.linear_stage import LinearStage
+from dpgp.steps.metric_guard import MetricGuard
+from dpgp.steps.metric_stage import MetricStage
 from dpgp.steps.purse import Purse
+from dpgp.steps.target_histograms import TargetHistograms
 
 __all__ = [
-    "KINDS",
+    "FIXED_KINDS",
+    "METRIC_KINDS",
+    "STAGES",
     "Calibrate",
+    "CellCounts",
     "Count",
     "GramStage",
     "Guard",
     "InputHistograms",
+    "LinearStage",
+    "MarginalHistograms",
+    "MetricGuard",
+    "MetricStage",
     "Purse",
     "Step",
+    "TargetHistograms",
+    "kinds_of",
     "planned_steps",
 ]
 
-KINDS: tuple[type[Step], ...] = (Count, InputHistograms, GramStage, Guard, Calibrate)
-"""All kinds of steps, in the order in which a fit takes them."""
+FIXED_KINDS: tuple[type[Step], ...] = (Count, InputHistograms, GramStage, Guard, Calibrate)
+"""Kinds of steps where features are fixed, in the order in which a fit takes them."""
+
+METRIC_KINDS: tuple[type[Step], ...] = (
+    Count,
+    TargetHistograms,
+    MarginalHistograms,
+    LinearStage,
+    CellCounts,
+    MetricStage,
+    MetricGuard,
+    Calibrate,
+)
+"""The same where stages learn a metric."""
+
+STAGES = (GramStage, MetricStage)
+"""Kinds of steps that take what the others leave of the budget."""
+
+
+def kinds_of(options: Options) -> tuple[type[Step], ...]:
+    """Return the kinds of steps of a fit, in their order."""
+    return METRIC_KINDS if options.learns_metric else FIXED_KINDS
 
 
 def planned_steps(purse: Purse, kinds: Sequence[type[Step]] | None = None) -> tuple[Step, ...]:
     """Return the steps of a fit: each kind takes its share, the stages what is left."""
-    kinds = KINDS if kinds is None else kinds
-    fixed = [step for kind in kinds if kind is not GramStage for step in kind.planned(purse)]
+    kinds = kinds_of(purse.options) if kinds is None else kinds
+    fixed = [step for kind in kinds if kind not in STAGES for step in kind.planned(purse)]
     left = replace(purse, left=1.0 - math.fsum(step.share for step in fixed))
     return tuple(step for kind in kinds for step in kind.planned(left))

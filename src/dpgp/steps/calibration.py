@@ -53,7 +53,8 @@ class Calibrate:
                 [np.abs(target - np.clip(mean, -1.0, 1.0)) / std for (mean, std), target in pairs]
             )
 
-        return HistogramQuery(scaled_residuals, len(posteriors), edges[1:-1], known.features.filler)
+        filler = known.inputs.filler
+        return HistogramQuery(scaled_residuals, len(posteriors), edges[1:-1], filler)
 
     def learn(self, known: Known, release: Any) -> None:
         """Estimate the law of the scaled residuals of every target."""

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpgp.features.residuals import Residuals
-from dpgp.inference.stage import StageRelease
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.steps.queries import GramQuery, gram_noise_stds
+from dpgp.steps.stage_release import stage_of
 
 if TYPE_CHECKING:
-    from dpgp.inference.stages import TargetFit
     from dpgp.options import Options
     from dpgp.planning.forecast import Outlook
     from dpgp.steps.known import Known
@@ -61,7 +60,7 @@ class GramStage:
     def learn(self, known: Known, release: GramRelease) -> None:
         """Update the beliefs about every target."""
         for k, fit in enumerate(known.targets):
-            fit.add(stage_of(release, k, fit.clip, fit))
+            fit.add(stage_of(release, k, fit.clip, fit.weights, fit.n))
 
     def forecast(self, outlook: Outlook) -> Outlook:
         """Return what is expected to be left unknown after one more stage."""
@@ -80,20 +79,3 @@ def residuals_of(known: Known, clips: list[float]) -> Residuals:
     """Return what the present means leave of the targets, clipped."""
     weights = np.array([fit.weights for fit in known.targets])
     return Residuals(known.features, weights, np.array(clips))
-
-
-def stage_of(release: GramRelease, target: int, clip: float, fit: TargetFit) -> StageRelease:
-    """Return one target's part of a release, in the units of the scaled target."""
-    if release.target_gram is None or release.target_std is None:
-        raise ValueError("a stage needs the second moment of its residuals.")
-    return StageRelease(
-        A=release.cross[:, target] * clip,
-        B=release.feature_gram,
-        c=float(release.target_gram[target, target]) * clip**2,
-        sigma_a=release.cross_std * clip,
-        sigma_b=release.feature_std,
-        sigma_c=release.target_std * clip**2,
-        clip=clip,
-        w0=fit.weights,
-        n=fit.n,
-    )

@@ -10,8 +10,9 @@ from dpgp.features.inputs import BoxFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.privacy.mechanism import GramRelease
-from dpgp.steps.gram_stage import residuals_of, stage_of
+from dpgp.steps.gram_stage import residuals_of
 from dpgp.steps.queries import GramQuery, gram_noise_stds
+from dpgp.steps.stage_release import stage_of
 
 if TYPE_CHECKING:
     from dpgp.options import Options
@@ -47,7 +48,7 @@ class Guard:
     def learn(self, known: Known, release: GramRelease) -> None:
         """Correct the mean of every target."""
         for k, (fit, clip) in enumerate(zip(known.targets, self._clips(known), strict=True)):
-            fit.guard(stage_of(release, k, clip, fit))
+            fit.guard(stage_of(release, k, clip, fit.weights, fit.n))
 
     def forecast(self, outlook: Outlook) -> Outlook:
         """Return the outlook as it is: forecasts take the noise to be Gaussian."""

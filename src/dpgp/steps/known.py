@@ -15,6 +15,7 @@ from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.gram_estimate import MANY_INPUTS, DoubtedEstimate
 from dpgp.inference.posterior import Posterior
+from dpgp.inference.stage import StageRelease
 from dpgp.inference.stages import TargetFit
 from dpgp.model.density import InputDensity
 from dpgp.model.fitted import FittedModel
@@ -24,6 +25,9 @@ from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import share_of_mu
 from dpgp.privacy.certificate import Certificate
 from dpgp.steps.base import Step
+from dpgp.steps.linear_stage import LinearStage
+from dpgp.steps.many import ManyInputs
+from dpgp.steps.metric_stage import MetricStage
 
 Array = NDArray[np.float64]
 
@@ -66,6 +70,21 @@ class Known:
         """Return the μ of a share of the budget."""
         return share_of_mu(self.mu, share)
 
+    @property
+    def signal(self) -> float:
+        """nμ over the rows of a unit: how many rows stand out of the noise of a count."""
+        return self.n * self.mu / self.options.max_rows_per_unit
+
+    def stage_weight(self, share: float) -> float:
+        """Return a stage's part of all of them, by which they share the sampling noise."""
+        kinds = (LinearStage, MetricStage)
+        return share / math.fsum(step.share for step in self.steps if isinstance(step, kinds))
+
+    @cached_property
+    def many(self) -> ManyInputs:
+        """What is known where a metric is learned."""
+        return ManyInputs(self.n, self.signal)
+
     @cached_property
     def design(self) -> Design:
         """Features and clipping, chosen when the number of rows is known."""
@@ -95,6 +114,8 @@ class Known:
     @property
     def posteriors(self) -> tuple[Posterior, ...]:
         """The posterior of every target, from the stages and the guard so far."""
+        if self.options.learns_metric:
+            return self.many.posteriors
         return tuple(fit.posterior() for fit in self.targets)
 
     def fitted(self, certificate: Certificate) -> FittedModel:
@@ -104,14 +125,21 @@ class Known:
             inputs=self.inputs,
             posteriors=self.posteriors,
             calibrations=self.calibrations,
-            stages=tuple(tuple(fit.stages) for fit in self.targets),
+            stages=self._stages(),
             density=self._density(),
             certificate=certificate,
             findings=self.findings,
         )
 
+    def _stages(self) -> tuple[tuple[StageRelease, ...], ...]:
+        if self.options.learns_metric:
+            return self.many.releases()
+        return tuple(tuple(fit.stages) for fit in self.targets)
+
     def _density(self) -> InputDensity | None:
-        """Return the density behind the estimate of B at raw inputs, where it is one on a grid."""
+        """Return the density behind the estimate of B at raw inputs, or synthetic rows."""
+        if self.options.learns_metric:
+            return self.many.density(self.inputs)
         state, positions = self.targets[0].state, self.design.positions
         gram = None if state is None else state.gram
         if not isinstance(gram, DoubtedEstimate) or positions is None:

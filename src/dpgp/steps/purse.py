@@ -33,6 +33,11 @@ class Purse:
         return self.options.columns
 
     @property
+    def signal(self) -> float:
+        """nμ over the rows of a unit: how many rows stand out of the noise of a count."""
+        return self.rows * self.mu / self.options.max_rows_per_unit
+
+    @property
     def is_unlimited(self) -> bool:
         """Whether nothing has a price (ε = ∞)."""
         return math.isinf(self.mu)

@@ -31,7 +31,10 @@ _OWN = ("clip", "sigma_a", "sigma_c", "c", "A", "w0")
 
 
 def stages_to_json(release: Stages) -> list[dict[str, Any]]:
-    """Return one object a stage; targets share its Gram matrix of the features."""
+    """Return one object a stage; targets share its Gram matrix of the features.
+
+    Without B there are no A and no w0 either: features of a stage of its own are not kept.
+    """
     return [_stage_to_json(targets) for targets in zip(*release, strict=True)]
 
 
@@ -42,7 +45,7 @@ def _stage_to_json(targets: Sequence[StageRelease]) -> dict[str, Any]:
     return {
         "n": number_to_json(first.n),
         "sigma_b": number_to_json(first.sigma_b),
-        "B": triangle_to_json(first.B, "Gram matrix"),
+        "B": triangle_to_json(first.B, "Gram matrix") if len(first.B) else None,
         "targets": [_own_to_json(target) for target in targets],
     }
 
@@ -69,7 +72,8 @@ def _stage(value: Any, targets: int, d: int) -> list[StageRelease]:
     items = as_items(fields["targets"], "stages.targets")
     if len(items) != targets:
         raise ModelFileError(f"`stages.targets` must have {targets} entries.")
-    B = as_symmetric(fields["B"], "stages.B", d)
+    d = 0 if fields["B"] is None else d
+    B = as_symmetric(fields["B"], "stages.B", d) if d else np.empty((0, 0))
     sigma_b = as_number(fields["sigma_b"], "stages.sigma_b", low=0.0)
     n = as_positive(fields["n"], "stages.n")
     parts = [as_fields(item, "stages.targets", _OWN) for item in items]

@@ -80,6 +80,15 @@ function separableKernel(g) {
   };
 }
 
+// R^{−1/2} r(x_n)/√D of all inputs side by side, r the smooth bumps around the knots
+function additiveBasis(tree) {
+  const [[length]] = tree.length_scale;
+  return (x) => Float64Array.from(Array.from(x).flatMap((value) => {
+    const bumps = tree.knots.map((knot) => Math.exp(-0.5 * ((value - knot) / length) ** 2));
+    return tree.whitening.map((row) => dot(row, bumps) / Math.sqrt(x.length));
+  }));
+}
+
 // Two kernels in one
 function pairKernel(combine) {
   const combined = (first, second) => {

@@ -1,0 +1,112 @@
+r"""The functions a fit of many inputs is about: one Gaussian process of four parts.
+
+.. math:: k = s_0^2 + s_1^2\,\tfrac1D x^\top y + s_2^2\,k_{add} + s_3^2\,k_L(x, y)
+
+a constant, a line, a sum of functions of one input, and a smooth function in the metric L. Its
+features are those of inducing points at synthetic rows, :math:`\phi = K_{ZZ}^{-1/2}k_Z`; other
+weights s enter through the prior of the weights, :math:`C_s = \sum_b s_b^2 PK_bP^\top`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
+
+from dpgp.features.inducing import InducingFeatures
+from dpgp.kernels.additive_rbf import AdditiveRBF
+from dpgp.kernels.metric_rbf import MetricRBF
+
+Array = NDArray[np.float64]
+
+REFERENCE = np.array([0.5, 0.8, 0.6, 0.7])
+"""Prior sds of constant, line, sum and smooth part, in standard deviations of the target."""
+
+
+def parts(root: Array) -> tuple[Any, Any, Any, Any]:
+    """Return the kernels of the four parts, each of variance about one at most."""
+    line = ConstantKernel(1.0 / len(root), "fixed") * DotProduct(0.0, "fixed")
+    return ConstantKernel(1.0, "fixed"), line, AdditiveRBF(), MetricRBF(root)
+
+
+def kernel_of(root: Array, sds: Array) -> Any:
+    """Return the sum of the parts; its hyperparameters are their variances and the length."""
+    constant, line, additive, smooth = (float(sd) ** 2 for sd in sds)
+    return (
+        ConstantKernel(constant)
+        + ConstantKernel(line / len(root)) * DotProduct(0.0, "fixed")
+        + ConstantKernel(additive) * AdditiveRBF()
+        + ConstantKernel(smooth) * MetricRBF(root)
+    )
+
+
+def theta_of(sds: Array, length: float, columns: int) -> Array:
+    """Return the logarithms of the hyperparameters of :func:`kernel_of`."""
+    return np.append(2.0 * np.log(sds) - np.log([1.0, columns, 1.0, 1.0]), np.log(length))
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """Features of inducing points under a metric, and what they are at the synthetic rows."""
+
+    root: Array  # L, (D, D)
+    anchors: Array  # Z
+    synthetic: Array
+
+    @cached_property
+    def features(self) -> InducingFeatures:
+        """φ = K_ZZ^{−1/2}k_Z of the kernel with the reference sds."""
+        return InducingFeatures(kernel_of(self.root, REFERENCE), self.anchors)
+
+    @cached_property
+    def values(self) -> NDArray[np.float32]:
+        """φ at the synthetic rows, one a row; single precision is ample for averages."""
+        return self.features.evaluate(self.synthetic).T.astype(np.float32)
+
+    @cached_property
+    def part_covariances(self) -> Array:
+        """P K_b(Z, Z) Pᵀ of the four parts."""
+        P, Z = self.features.projection, self.anchors
+        grams = (np.broadcast_to(part(Z), (len(Z), len(Z))) for part in parts(self.root))
+        return np.stack([P @ gram @ P.T for gram in grams])
+
+    @cached_property
+    def second_moments(self) -> Array:
+        """E[φφᵀ] over the synthetic rows."""
+        return np.asarray(self.values.T @ self.values, dtype=np.float64) / len(self.values)
+
+    def prior(self, sds: Array, length: float = 1.0) -> Array:
+        """Return C = Σ s_b² P K_b Pᵀ, where the metric is divided by a length."""
+        C = np.tensordot(sds**2, self.part_covariances, axes=1)
+        if length != 1.0:
+            C += sds[3] ** 2 * (self._smooth_covariance(length) - self.part_covariances[3])
+        return np.asarray(C)
+
+    def _smooth_covariance(self, length: float) -> Array:
+        P = self.features.projection
+        return np.asarray(P @ MetricRBF(self.root, length)(self.anchors) @ P.T)
+
+    def nearest(self, values: Array) -> Array:
+        """Return the weights of the function nearest to values at the synthetic rows."""
+        C, m = self.second_moments, len(values)
+        ridge = 1e-6 * np.trace(C) / len(C) * np.eye(len(C))
+        cross = self.values.T @ values.astype(np.float32) / np.float32(m)
+        return np.asarray(np.linalg.solve(C + ridge, cross.astype(np.float64)))
+
+    def at_synthetic(self, weights: Array) -> Array:
+        """Return a function at the synthetic rows."""
+        return np.asarray(self.values @ weights.astype(np.float32), dtype=np.float64)
+
+    @cached_property
+    def one(self) -> Array:
+        """The weights of the function that is nearest to one everywhere."""
+        return self.nearest(np.ones(len(self.synthetic)))
+
+    @cached_property
+    def one_gap(self) -> Array:
+        """How far that function is from one at the synthetic rows."""
+        return self.at_synthetic(self.one) - 1.0

@@ -1,0 +1,123 @@
+r"""The posterior of a fit of many inputs: one Gaussian process, marginal over hyperparameters.
+
+All records are read once more in the last dictionary, from the last mean. Prior sds of the four
+parts and a length of the metric are integrated over by importance sampling.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.features.linear import LinearFeatures
+from dpgp.inference.evidence import Measurement, Moments
+from dpgp.inference.gram_estimate import IsotropicEstimate
+from dpgp.inference.guard import CONSTANT_SHARE, apply_guard
+from dpgp.inference.many.belief import WeightBelief, condition, log_evidence, log_prior
+from dpgp.inference.many.dictionary import Dictionary, kernel_of, theta_of
+from dpgp.inference.many.records import NormalEquations
+from dpgp.inference.many.target import Target
+from dpgp.inference.marginal import Proposal, WeightedPoints, integrate
+from dpgp.inference.posterior import Posterior, thin
+from dpgp.inference.stage import StageRelease
+
+Array = NDArray[np.float64]
+
+POINTS, ROUNDS, DRAWS = 16, 1, 5
+LENGTH_SD = 0.5
+"""Prior sd of the logarithm of the length."""
+
+LEAST_NOISE = 0.25
+"""Smallest share of the residuals' variance that is noise."""
+
+
+def posterior_of(target: Target, dictionary: Dictionary) -> Posterior:
+    """Return the posterior of a target in units of its public bounds."""
+    mean = target.base(dictionary) + dictionary.at_synthetic(target.belief.mean)
+    equations = target.read(dictionary, mean)
+    points = _integrate(equations, dictionary, target.sds)
+    beliefs = [condition(equations, _prior(dictionary, theta)) for theta in points.thetas]
+    return _collapse(target, dictionary, points, beliefs)
+
+
+def guarded(
+    posterior: Posterior, release: StageRelease, dictionary: Dictionary, kappa: float
+) -> Posterior:
+    """Return the posterior corrected by widely clipped residuals on constant and linear features.
+
+    The sampling noise that guard and stages share is taken as independent, which is cautious.
+    """
+    Z, n = dictionary.anchors, release.n
+    line = LinearFeatures(Z.shape[1], CONSTANT_SHARE).evaluate(Z)
+    B = n * dictionary.second_moments
+    independent = Measurement(np.zeros(len(B)), B, 0.0, np.zeros((len(B), 1)), np.zeros(1))
+    found = apply_guard(
+        release,
+        independent,
+        IsotropicEstimate(B, 0.0),
+        posterior.moments,
+        dictionary.features.projection @ line.T,
+        kappa,
+    )
+    return replace(posterior, moments=found.moments)
+
+
+def _prior(dictionary: Dictionary, theta: Array) -> Array:
+    return dictionary.prior(np.exp(theta[:4]), float(np.exp(theta[4])))
+
+
+def _integrate(equations: NormalEquations, dictionary: Dictionary, sds: Array) -> WeightedPoints:
+    """Weigh (log sds, log length) by the evidence, around the sds that the stages found."""
+
+    def log_density(thetas: Array) -> Array:
+        return np.array(
+            [
+                log_evidence(equations, _prior(dictionary, theta))
+                + log_prior(np.exp(theta[:4]))
+                - 0.5 * (theta[4] / LENGTH_SD) ** 2
+                for theta in thetas
+            ]
+        )
+
+    start = Proposal(np.append(np.log(sds), 0.0), np.diag([0.5**2] * 4 + [0.25**2]))
+    points, _ = integrate(log_density, [start], POINTS, ROUNDS)
+    index = thin(points, DRAWS)
+    return WeightedPoints(points.thetas[index], np.full(DRAWS, 1.0 / DRAWS), points.log_integral)
+
+
+def _collapse(
+    target: Target, dictionary: Dictionary, points: WeightedPoints, beliefs: list[WeightBelief]
+) -> Posterior:
+    """w̄ = Σω w_θ, V̄ = Σω(V_θ + (w_θ − w̄)(w_θ − w̄)ᵀ), back in units of the bounds."""
+    means = np.array([belief.mean for belief in beliefs])
+    centred, C = means - means.mean(axis=0), dictionary.second_moments
+    V = sum(belief.covariance for belief in beliefs) / len(beliefs)
+    V = np.asarray(V + centred.T @ centred / len(beliefs))
+    spreads = np.array(
+        [
+            np.sum((belief.root @ C) * belief.root) + moved @ C @ moved
+            for belief, moved in zip(beliefs, centred, strict=True)
+        ]
+    )
+    place, scale = target.location.centre, target.location.scale
+    unknown = float(np.sum(V * C))
+    noise = np.sqrt(max(target.forecast**2 - unknown, LEAST_NOISE * target.forecast**2))
+    columns = dictionary.anchors.shape[1]
+    thetas = [
+        np.append(theta_of(scale * np.exp(t[:4]), np.exp(t[4]), columns), np.log(scale * noise))
+        for t in points.thetas
+    ]
+    return Posterior(
+        features=dictionary.features,
+        kernel=kernel_of(dictionary.root, scale * target.sds),
+        moments=Moments(
+            place * dictionary.one + scale * means.mean(axis=0),
+            scale**2 * (V + V.T) / 2,
+            float(scale * noise),
+        ),
+        thetas=np.array(thetas),
+        spreads=spreads / spreads.mean(),
+        log_evidence=points.log_integral,
+    )

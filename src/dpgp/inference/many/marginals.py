@@ -1,0 +1,118 @@
+"""Where every input lies on its own, from noisy histograms: densities, atoms and a warp."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.domain import Box
+from dpgp.inference.warp import Warp, estimate_density
+
+Array = NDArray[np.float64]
+
+ATOM_MASS = 0.04
+"""Smallest mass of a bin that may be an atom."""
+
+ATOM_CONTRAST = 0.15
+"""How much of an atom's mass its heavier neighbour may hold; a density is smoother than that."""
+
+LATTICE_MASS = 0.9
+"""Mass near whole numbers from which on an input is taken to hold nothing else."""
+
+CENTRAL = 0.02
+"""Mass beyond either end of the central interval, which the affine half of the warp stretches."""
+
+FLOOR = 0.01
+"""Mass spread evenly, so that the warp increases everywhere."""
+
+
+@dataclass(frozen=True)
+class Marginals:
+    """Masses of equal bins of [−1, 1] for every input; ``atoms`` says where in a bin all of it is.
+
+    NaN in ``atoms`` stands for a mass that is spread over its bin.
+    """
+
+    masses: Array  # (D, bins)
+    atoms: Array  # (D, bins)
+
+    @cached_property
+    def edges(self) -> Array:
+        """The edges of the bins."""
+        return np.linspace(-1.0, 1.0, self.masses.shape[1] + 1)
+
+    def quantiles(self, levels: Array) -> Array:
+        """Return the scaled inputs at ``levels`` in (0, 1), one column an input."""
+        columns = zip(levels.T, self.masses, self.atoms, strict=True)
+        return np.column_stack([self._quantile(*column) for column in columns])
+
+    def warp(self) -> Warp:
+        """Return the half-way mix of the private CDF and an affine map of the central interval.
+
+        An atom needs no room of its own: its mass is spread evenly.
+        """
+        even = 1.0 / self.masses.shape[1]
+        spread = np.where(np.isnan(self.atoms), self.masses, 0.0)
+        spread = spread + even * (1.0 + FLOOR - spread.sum(axis=1, keepdims=True))
+        return Warp(self.edges, np.array([self._warped_edges(s / s.sum()) for s in spread]))
+
+    def _quantile(self, levels: Array, masses: Array, atoms: Array) -> Array:
+        cdf = np.append(0.0, np.cumsum(masses))
+        bins = np.clip(np.searchsorted(cdf, levels * cdf[-1], side="right") - 1, 0, len(masses) - 1)
+        within = (levels * cdf[-1] - cdf[bins]) / np.maximum(masses[bins], 1e-12)
+        width = self.edges[1] - self.edges[0]
+        spread = self.edges[bins] + width * np.clip(within, 0.0, 1.0)
+        return np.asarray(np.where(np.isnan(atoms[bins]), spread, atoms[bins]))
+
+    def _warped_edges(self, spread: Array) -> Array:
+        cdf = 2.0 * np.append(0.0, np.cumsum(spread)) - 1.0
+        low, high = np.interp([2 * CENTRAL - 1, 1 - 2 * CENTRAL], cdf, self.edges)
+        width = max(high - low, self.edges[1] - self.edges[0])
+        affine = 2.0 * (np.clip(self.edges, low, low + width) - low) / width - 1.0
+        values = 0.5 * cdf + 0.5 * affine
+        values[0], values[-1] = -1.0, 1.0
+        return np.asarray(values)
+
+
+def estimate_marginals(counts: Array, noise_std: float, n: float, box: Box) -> Marginals:
+    """Return smoothed masses of noisy counts, and which bins hold an atom."""
+    bins = counts.shape[1]
+    masses = np.array([estimate_density(row, noise_std, n) for row in counts]) / bins
+    lattices = [_lattice(low, high, bins) for low, high in zip(box.low, box.high, strict=True)]
+    atoms = np.array([_atoms(m, places) for m, places in zip(masses, lattices, strict=True)])
+    return Marginals(masses, atoms)
+
+
+def _atoms(masses: Array, lattice: Array) -> Array:
+    """Return where the mass of every bin is if it is an atom, NaN elsewhere."""
+    if masses[~np.isnan(lattice)].sum() > LATTICE_MASS and np.isnan(lattice).any():
+        return lattice
+    padded = np.pad(masses, 1)
+    neighbours = np.maximum(padded[:-2], padded[2:])
+    is_atom = (masses > max(ATOM_MASS, 2.0 / len(masses))) & (neighbours < ATOM_CONTRAST * masses)
+    return np.where(is_atom, _likely_places(lattice), np.nan)
+
+
+def _likely_places(lattice: Array) -> Array:
+    """Return the whole number in a bin, else a bound of the box, else the middle."""
+    edges = np.linspace(-1.0, 1.0, len(lattice) + 1)
+    places = (edges[:-1] + edges[1:]) / 2
+    places[0], places[-1] = -1.0, 1.0
+    return np.where(np.isnan(lattice), places, lattice)
+
+
+def _lattice(low: float, high: float, bins: int) -> Array:
+    """Return the whole numbers of a public interval on [−1, 1] by bin; NaN where there is none.
+
+    All NaN where a bin would hold more than one: they are then as good as a density.
+    """
+    places = np.full(bins, np.nan)
+    whole = np.arange(np.ceil(low), np.floor(high) + 1) if high - low < bins else np.empty(0)
+    scaled = 2.0 * (whole - low) / (high - low) - 1.0
+    index = np.minimum(((scaled + 1.0) * bins / 2).astype(np.int64), bins - 1)
+    if len(np.unique(index)) == len(index):
+        places[index] = scaled
+    return places

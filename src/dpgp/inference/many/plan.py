@@ -1,0 +1,73 @@
+"""Shares of the budget and sizes of a fit of many inputs, from public numbers alone.
+
+``signal`` is nμ over the rows of a unit: how many rows stand out of the noise of a count.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+INPUT_SHARE, CELL_SHARE = 0.05, 0.05
+"""Shares of μ² for the histograms of the inputs, and for the counts of their cells."""
+
+WORTHWHILE = 17.0
+"""How many times its noise all rows must be in a histogram for an input model to be bought."""
+
+LINEAR_SHARE, LINEAR_SHARE_ALONE = 0.06, 0.15
+"""Share of the linear stage, and where it is all that is learned about the inputs."""
+
+FEWEST_STAGES, MOST_STAGES = 4, 11
+MOST_CELLS = 256
+FEWEST_POINTS, MOST_POINTS, POINTS_STEP = 208, 608, 16
+"""Inducing points come in sixteens: matrix products treat the rest of a block in another way, and
+a row's numbers must not depend on its place."""
+
+MOST_FEATURES = 400
+"""Features of a stage: the rest of them would each carry little, and d²/2 noises cost time."""
+
+
+def target_share(signal: float) -> float:
+    """Return the share of the histograms of the targets."""
+    return float(np.clip(10.0 / signal, 0.03, 0.12))
+
+
+def buys_input_model(signal: float, columns: int) -> bool:
+    """Return whether histograms of the inputs would not be mostly noise."""
+    return signal * math.sqrt(INPUT_SHARE / (2 * columns)) >= WORTHWHILE
+
+
+def linear_share(signal: float, columns: int) -> float:
+    """Return the share of the linear stage."""
+    return LINEAR_SHARE if buys_input_model(signal, columns) else LINEAR_SHARE_ALONE
+
+
+def stage_weights(signal: float) -> tuple[float, ...]:
+    """Return growing weights of the stages: later ones see smaller residuals."""
+    wanted = 1.5 * math.log2(max(signal, 1.0)) - 8.0
+    count = int(np.clip(round(wanted), FEWEST_STAGES, MOST_STAGES))
+    return tuple(((1.3 if count < 8 else 1.15) ** np.arange(count)).tolist())
+
+
+def bins_of_inputs(signal: float, columns: int) -> int:
+    """Return how many bins a histogram of an input has."""
+    scaled = signal / math.sqrt(2 * columns)
+    return 16 if scaled < 180 else 32 if scaled < 600 else 64
+
+
+def number_of_cells(rows: float, noise_std: float) -> int:
+    """Return how many cells hold about four times the noise of their count."""
+    return int(np.clip(rows / max(4 * noise_std, 1e-9), 4, MOST_CELLS))
+
+
+def inducing_points(signal: float) -> int:
+    """Return how many synthetic rows serve as inducing points."""
+    return int(np.clip(signal / 4, FEWEST_POINTS, MOST_POINTS)) // POINTS_STEP * POINTS_STEP
+
+
+def clip_kappa(signal: float, columns: int) -> float:
+    """Return where stages clip, in residual sds; nothing is clipped without noise."""
+    if math.isinf(signal):
+        return math.inf
+    return 1.0 if buys_input_model(signal, columns) else 1.5

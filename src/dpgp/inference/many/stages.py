@@ -1,0 +1,112 @@
+"""The fit of many inputs between releases: what to ask next, and what the answer changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.features.projected import ProjectedFeatures
+from dpgp.inference.many.belief import WeightBelief, lower_root, prior_root
+from dpgp.inference.many.dictionary import Dictionary
+from dpgp.inference.many.location import Location
+from dpgp.inference.many.metric import first_metric, gradient_metric, metric_root
+from dpgp.inference.many.records import Single, gram_correction, operator_of
+from dpgp.inference.many.target import Centre, Measured, Target
+from dpgp.inference.many.water_filling import water_filled
+from dpgp.privacy.mechanism import GramRelease
+
+Array = NDArray[np.float64]
+
+SMALLEST_NORM = 0.3
+"""Features of a row are divided by their norm, or by this where it is smaller."""
+
+LEAST_NOISE = 1e-4
+"""Relative noise below which directions are as good as known: keeps a fit without noise stable."""
+
+
+@dataclass(frozen=True)
+class NextStage:
+    """Features of a stage, and their values at the synthetic rows, one a row."""
+
+    features: ProjectedFeatures
+    phi: Single
+
+
+class ManyInputsFit:
+    """Takes releases one by one, and says what to release next; never sees a row."""
+
+    def __init__(
+        self, synthetic: Array, locations: Sequence[Location], n: float, inducing: int, kappa: float
+    ) -> None:
+        self.n = n
+        self.dictionary = Dictionary(first_metric(synthetic), synthetic[:inducing], synthetic)
+        d = self.dictionary.features.dimension
+        nothing = Centre(np.zeros(d), np.zeros(len(synthetic)))
+        prior = WeightBelief(np.zeros(d), prior_root(self.dictionary))
+        self.targets = [Target(place, n, kappa, nothing, prior) for place in locations]
+
+    def ask(self, noise: float, most: int) -> NextStage:
+        """Return features for a stage whose released sums carry noise of this sd."""
+        root = _common_root([target.belief.root * target.gain for target in self.targets])
+        variance = max(noise / self.n, LEAST_NOISE) ** 2
+        P = water_filled(root, self.dictionary.second_moments, variance, most)
+        phi = self.dictionary.values @ P.astype(np.float32)
+        norms = np.maximum(np.linalg.norm(phi, axis=1), SMALLEST_NORM)
+        return NextStage(
+            features=ProjectedFeatures(self.dictionary.features, P, SMALLEST_NORM),
+            phi=phi / norms[:, None],
+        )
+
+    def take(self, release: GramRelease, phi: Single, share: float, *, renew: bool) -> None:
+        """Take a stage whose features at the synthetic rows are the rows of ``phi``.
+
+        ``share`` is the stage's part of all of them, ``renew`` says whether to try a new metric.
+        """
+        n = self.n
+        B = np.asarray(phi.T @ phi, dtype=np.float64) / len(phi)
+        noise = release.feature_std / np.sqrt(2.0) / n
+        operator = operator_of(phi, gram_correction(B, release.feature_gram / n, noise))
+        squares = np.asarray((phi**2).mean(axis=0), dtype=np.float64)
+        for k, target in enumerate(self.targets):
+            target.take(_measured(release, k, n, share), operator, squares)
+        value = sum(target.learn(self.dictionary) for target in self.targets)
+        if renew:
+            self._renew_metric(value)
+        for target in self.targets:
+            target.move(self.dictionary)
+
+    def _renew_metric(self, value: float) -> None:
+        """Read all records in metrics of the posterior, and keep what raises the evidence most."""
+        sums = sum(gradient_metric(self.dictionary, target.belief) for target in self.targets)
+        metric = np.asarray(sums) / len(self.targets)
+        for candidate in (metric, np.diag(np.diag(metric))):
+            other = Dictionary(
+                metric_root(candidate), self.dictionary.anchors, self.dictionary.synthetic
+            )
+            targets = [target.copy() for target in self.targets]
+            evidence = sum(target.learn(other) for target in targets)
+            if evidence > value:
+                value, self.dictionary, self.targets = evidence, other, targets
+
+
+def _common_root(roots: Sequence[Array]) -> Array:
+    """Return a root of the average covariance over targets."""
+    if len(roots) == 1:
+        return roots[0]
+    average = np.mean([root.T @ root for root in roots], axis=0)
+    return np.asarray(lower_root(average).T)
+
+
+def _measured(release: GramRelease, target: int, n: float, share: float) -> Measured:
+    if release.target_gram is None or release.target_std is None:
+        raise ValueError("a stage needs the second moment of its residuals.")
+    return Measured(
+        cross=release.cross[:, target] / n,
+        square=float(release.target_gram[target, target]) / n,
+        noise=release.cross_std / n,
+        square_noise=release.target_std / n,
+        share=share,
+    )

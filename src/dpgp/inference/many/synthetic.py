@@ -1,0 +1,149 @@
+r"""Synthetic inputs: marginals, a Gaussian copula, and counts of cells that reweight its draws.
+
+Correlations come from the noisy Gram matrix of the warped inputs, shrunk by their noise and taken
+to the normal scale by :math:`\rho_z = 2\sin(\pi\rho/6)`. The cells are Voronoi cells of synthetic
+points, so they are public once the copula is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from scipy.special import ndtr, ndtri
+from scipy.stats import qmc
+
+from dpgp.inference.many.marginals import Marginals
+from dpgp.inference.warp import Warp
+
+Array = NDArray[np.float64]
+
+ROWS = 4096
+"""Number of synthetic rows; a power of two suits the low-discrepancy points."""
+
+CONSTANT_SHARE = 0.2
+"""Share of the squared norm for the constant in the Gram matrix of the inputs."""
+
+BROAD_SD = 0.5
+"""Prior sd of an input on [−1, 1] about which nothing was released."""
+
+CORRELATION_SD = 0.3
+"""Prior sd of a correlation: where noise is larger, correlations are taken for noise."""
+
+VARIANCE_SD = 0.1
+"""Prior sd of its variance."""
+
+LARGEST_CORRELATION, SMALLEST_EIGENVALUE = 0.97, 0.02
+LEVELS = 2000
+
+
+@dataclass(frozen=True)
+class InputMoments:
+    """Noisy means and second moments of the warped inputs, and the sds of their noise."""
+
+    mean: Array
+    second: Array
+    mean_noise: float
+    second_noise: float
+
+
+def input_moments(gram: Array, feature_std: float, n: float) -> InputMoments:
+    """Read the noisy Gram matrix of (√a, v√((1 − a)/D))."""
+    columns, noise = len(gram) - 1, feature_std / np.sqrt(2.0) / n
+    slope = (1.0 - CONSTANT_SHARE) / columns
+    first = np.sqrt(CONSTANT_SHARE * slope)
+    return InputMoments(
+        gram[0, 1:] / first / n, gram[1:, 1:] / slope / n, noise / first, noise / slope
+    )
+
+
+def correlations(moments: InputMoments, sds: Array) -> Array:
+    """Return correlations on the normal scale, each shrunk by its noise; positive definite."""
+    mean = np.clip(moments.mean, -0.9, 0.9)
+    scale = np.outer(sds, sds)
+    rho = (moments.second - np.outer(mean, mean)) / scale
+    noise = moments.second_noise / scale
+    signal = np.minimum(rho**2, CORRELATION_SD**2)
+    shrunk = rho * signal / np.maximum(signal + noise**2, 1e-12)
+    shrunk = np.clip(shrunk, -LARGEST_CORRELATION, LARGEST_CORRELATION)
+    normal = 2.0 * np.sin(np.pi * np.where(np.eye(len(sds)) > 0, 1.0, shrunk) / 6.0)
+    eigenvalues, Q = np.linalg.eigh(normal)
+    positive = (Q * np.maximum(eigenvalues, SMALLEST_EIGENVALUE)) @ Q.T
+    roots = np.sqrt(np.diag(positive))
+    return np.asarray(positive / np.outer(roots, roots))
+
+
+def copula_levels(correlation: Array, count: int) -> Array:
+    """Return low-discrepancy draws of the Gaussian copula, uniform in every column."""
+    normal = qmc.MultivariateNormalQMC(np.zeros(len(correlation)), correlation, seed=3)
+    return np.asarray(np.clip(ndtr(normal.random(count)), 1e-6, 1 - 1e-6))
+
+
+def warped_moments(marginals: Marginals, warp: Warp) -> tuple[Array, Array]:
+    """Return mean and sd of every warped input under its own marginal."""
+    levels = (np.arange(LEVELS) + 0.5) / LEVELS
+    columns = warp.apply(marginals.quantiles(np.tile(levels[:, None], len(marginals.masses))))
+    return columns.mean(axis=0), columns.std(axis=0)
+
+
+def synthetic_pool(marginals: Marginals, warp: Warp, moments: InputMoments) -> Array:
+    """Return warped inputs with these marginals and correlations, more than will be kept."""
+    _, sds = warped_moments(marginals, warp)
+    levels = copula_levels(correlations(moments, np.maximum(sds, 0.05)), 2 * ROWS)
+    return warp.apply(marginals.quantiles(levels))
+
+
+def broad_pool(moments: InputMoments) -> Array:
+    """Return Gaussian inputs within the box, of noisy moments shrunk towards a broad guess."""
+    variance = BROAD_SD**2
+    mean = moments.mean * variance / (variance + moments.mean_noise**2)
+    found = np.diag(moments.second) - mean**2
+    trust = VARIANCE_SD**2 / (VARIANCE_SD**2 + 2 * moments.second_noise**2)
+    sds = np.sqrt(np.clip(variance + trust * (found - variance), 0.01, 0.6))
+    levels = copula_levels(correlations(moments, sds), 2 * ROWS)
+    return np.asarray(np.clip(mean + sds * ndtri(levels), -1.0, 1.0))
+
+
+@dataclass(frozen=True)
+class VoronoiCells:
+    """Voronoi cells of synthetic points, in inputs divided by ``scale``."""
+
+    centres: Array
+    scale: Array
+
+    def of(self, V: Array) -> NDArray[np.int64]:
+        """Return the cell of every row of warped inputs."""
+        return np.asarray(cKDTree(self.centres).query(V / self.scale)[1], dtype=np.int64)
+
+
+def spread_cells(pool: Array, count: int) -> VoronoiCells:
+    """Choose centres far from each other, as k-means++ does (Arthur & Vassilvitskii 2007)."""
+    scale, generator = np.maximum(pool.std(axis=0), 0.1), np.random.default_rng(5)
+    points = pool / scale
+    centres, distances = [points[0]], ((points - points[0]) ** 2).sum(axis=1)
+    for _ in range(count - 1):
+        if distances.sum() <= 0.0:  # fewer different rows than cells
+            break
+        centres.append(points[generator.choice(len(points), p=distances / distances.sum())])
+        distances = np.minimum(distances, ((points - centres[-1]) ** 2).sum(axis=1))
+    return VoronoiCells(np.array(centres), scale)
+
+
+def reweighted(
+    pool: Array, cells: VoronoiCells, counts: Array, noise_std: float, n: float
+) -> Array:
+    """Draw rows of the pool so that cells hold about as many as the noisy counts say.
+
+    A count is shrunk towards what the copula expects, by its noise.
+    """
+    cell, K = cells.of(pool), len(cells.centres)
+    expected = n * np.bincount(cell, minlength=K) / len(pool)
+    spread = expected**2 + (0.2 * n / K) ** 2
+    estimate = expected + (counts - expected) * spread / (spread + noise_std**2)
+    estimate = np.maximum(estimate, 0.05 * expected)
+    cumulative = np.cumsum((estimate / np.maximum(expected, 1e-9 * n))[cell])
+    places = (np.arange(ROWS) + 0.5) / ROWS
+    chosen = np.searchsorted(cumulative / cumulative[-1], places)
+    return np.asarray(pool[np.random.default_rng(5).permutation(chosen)])

@@ -1,0 +1,132 @@
+"""A private model of many inputs: marginal histograms first, later counts of cells.
+
+Between the two comes the linear stage, whose Gram matrix holds the correlations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.features.inputs import UnitInputs
+from dpgp.inference.many.marginals import estimate_marginals
+from dpgp.inference.many.plan import (
+    CELL_SHARE,
+    INPUT_SHARE,
+    bins_of_inputs,
+    buys_input_model,
+    number_of_cells,
+)
+from dpgp.inference.many.synthetic import VoronoiCells, reweighted, spread_cells
+from dpgp.steps.queries import HistogramQuery, count_noise
+
+if TYPE_CHECKING:
+    from dpgp.options import Options
+    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.known import Known
+    from dpgp.steps.purse import Purse
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MarginalHistograms:
+    """Release a histogram of every one of many inputs over its public bounds."""
+
+    share: float
+    label: ClassVar[str] = "input histograms"
+    activity: ClassVar[str] = "looking where the inputs are"
+
+    @classmethod
+    def planned(cls, purse: Purse) -> tuple[MarginalHistograms, ...]:
+        """Return the step where it is wanted and histograms are not mostly noise."""
+        return (cls(1.0 if purse.is_unlimited else INPUT_SHARE),) if _is_bought(purse) else ()
+
+    def noise_stds(self, options: Options, mu: float) -> list[float]:
+        """Return the noise of a bin."""
+        return [count_noise(options, options.columns, mu)]
+
+    def query(self, known: Known) -> HistogramQuery:
+        """Ask for counts in equal bins of every input."""
+        plain, bins = UnitInputs(known.options.box), bins_of_inputs(known.signal, known.columns)
+
+        def positions(inputs: Array, targets: Array) -> Array:
+            return (plain(inputs).T + 1.0) * (bins / 2)
+
+        return HistogramQuery(positions, known.columns, np.arange(1.0, bins), plain.filler)
+
+    def learn(self, known: Known, release: Any) -> None:
+        """Estimate the marginals, and warp the inputs by them."""
+        box = known.options.box
+        marginals = estimate_marginals(release.counts, release.noise_std, known.n, box)
+        known.many.marginals = marginals
+        known.inputs = UnitInputs(box, marginals.warp())
+
+    def forecast(self, outlook: Outlook) -> Outlook:
+        """Return the outlook as it is: forecasts take inputs to be spread evenly."""
+        return outlook
+
+    @classmethod
+    def why(cls, planned: Sequence[MarginalHistograms]) -> str:
+        """Say what the histograms cost, or why there are none."""
+        if not planned:
+            return "no model of the inputs: it would be mostly noise, or was declined"
+        return f"private model of the inputs, histograms: {planned[0].share:.1%} of the budget"
+
+
+@dataclass(frozen=True)
+class CellCounts:
+    """Release how many rows fall into cells around synthetic inputs."""
+
+    share: float
+    label: ClassVar[str] = "cells of the inputs"
+    activity: ClassVar[str] = "counting rows in cells of the inputs"
+
+    @classmethod
+    def planned(cls, purse: Purse) -> tuple[CellCounts, ...]:
+        """Return the step where there are synthetic inputs to improve."""
+        return (cls(1.0 if purse.is_unlimited else CELL_SHARE),) if _is_bought(purse) else ()
+
+    def noise_stds(self, options: Options, mu: float) -> list[float]:
+        """Return the noise of a cell."""
+        return [count_noise(options, 1, mu)]
+
+    def query(self, known: Known) -> HistogramQuery:
+        """Ask for the number of rows in every cell."""
+        cells = self._cells(known)
+
+        def numbers(inputs: Array, targets: Array) -> Array:
+            return cells.of(known.inputs(inputs))[None].astype(np.float64)
+
+        inner = np.asarray(np.arange(len(cells.centres) - 1) + 0.5, dtype=np.float64)
+        return HistogramQuery(numbers, 1, inner, known.inputs.filler)
+
+    def learn(self, known: Known, release: Any) -> None:
+        """Draw the synthetic inputs anew, so that cells hold what was counted."""
+        many = known.many
+        many.synthetic = reweighted(
+            many.pool, self._cells(known), release.counts[0], release.noise_std, known.n
+        )
+
+    def forecast(self, outlook: Outlook) -> Outlook:
+        """Return the outlook as it is: forecasts take inputs to be spread evenly."""
+        return outlook
+
+    @classmethod
+    def why(cls, planned: Sequence[CellCounts]) -> str:
+        """Say what the cells cost."""
+        if not planned:
+            return "no counts of cells of the inputs"
+        return f"private model of the inputs, cells: {planned[0].share:.1%} of the budget"
+
+    def _cells(self, known: Known) -> VoronoiCells:
+        (noise_std,) = self.noise_stds(known.options, known.mu_of(self.share))
+        return spread_cells(known.many.pool, number_of_cells(known.n, noise_std))
+
+
+def _is_bought(purse: Purse) -> bool:
+    return purse.options.warp and buys_input_model(purse.signal, purse.columns)

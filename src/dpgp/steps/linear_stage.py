@@ -1,0 +1,64 @@
+"""The first stage of many inputs: a line, whose Gram matrix is the copula of the inputs as well."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from dpgp.features.inputs import BoxFeatures
+from dpgp.features.linear import LinearFeatures
+from dpgp.inference.many.plan import linear_share
+from dpgp.inference.many.synthetic import CONSTANT_SHARE, broad_pool, input_moments, synthetic_pool
+from dpgp.privacy.mechanism import GramRelease
+from dpgp.steps.queries import GramQuery, gram_noise_stds
+
+if TYPE_CHECKING:
+    from dpgp.options import Options
+    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.known import Known
+    from dpgp.steps.purse import Purse
+
+
+@dataclass(frozen=True)
+class LinearStage:
+    """Release the Gram matrix of a constant, the warped inputs and the centred targets."""
+
+    share: float
+    label: ClassVar[str] = "linear stage"
+    activity: ClassVar[str] = "fitting a line"
+
+    @classmethod
+    def planned(cls, purse: Purse) -> tuple[LinearStage, ...]:
+        """Return the one step."""
+        return (cls(1.0 if purse.is_unlimited else linear_share(purse.signal, purse.columns)),)
+
+    def noise_stds(self, options: Options, mu: float) -> list[float]:
+        """Return the noise on features, targets and between them, at the smallest weight."""
+        return gram_noise_stds(options, mu)
+
+    def query(self, known: Known) -> GramQuery:
+        """Ask for constant and linear features and the targets about their centres."""
+        line = BoxFeatures(known.inputs, LinearFeatures(known.columns, CONSTANT_SHARE))
+        return GramQuery(line, known.many.first_residuals(line))
+
+    def learn(self, known: Known, release: GramRelease) -> None:
+        """Draw inputs of these moments; the line itself is read when their model is complete."""
+        many = known.many
+        moments = input_moments(release.feature_gram, release.feature_std, known.n)
+        if many.marginals is None:
+            many.pool = broad_pool(moments)
+        else:
+            many.pool = synthetic_pool(many.marginals, many.marginals.warp(), moments)
+        many.line = (release, known.stage_weight(self.share))
+
+    def forecast(self, outlook: Outlook) -> Outlook:
+        """Return the outlook as it is: a line is a small part of what stages learn."""
+        return outlook
+
+    @classmethod
+    def why(cls, planned: Sequence[LinearStage]) -> str:
+        """Say what the line costs."""
+        share = math.fsum(step.share for step in planned)
+        return f"a line, and correlations of the inputs: {share:.1%} of the budget"

@@ -1,0 +1,145 @@
+"""What a fit of many inputs knows between its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.features.inputs import BoxFeatures, UnitInputs
+from dpgp.features.linear import LinearFeatures
+from dpgp.features.projected import KernelValues
+from dpgp.features.residuals import Residuals
+from dpgp.inference.many.final import guarded, posterior_of
+from dpgp.inference.many.location import Location
+from dpgp.inference.many.marginals import Marginals
+from dpgp.inference.many.plan import clip_kappa, inducing_points
+from dpgp.inference.many.stages import ManyInputsFit, NextStage
+from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS
+from dpgp.inference.many.target import first_clip
+from dpgp.inference.posterior import Posterior
+from dpgp.inference.stage import StageRelease
+from dpgp.model.density import InputDensity
+from dpgp.privacy.mechanism import GramRelease
+from dpgp.steps.stage_release import stage_of
+
+Array = NDArray[np.float64]
+
+DENSITY_POINTS = 512
+
+
+@dataclass
+class ManyInputs:
+    """The parts of an input model as they come, and the fit that rests on it.
+
+    ``signal`` is nμ over the rows of a unit. ``stages`` has the second moments that every stage
+    released, without its features.
+    """
+
+    n: float
+    signal: float
+    locations: tuple[Location, ...] = ()
+    marginals: Marginals | None = None
+    pool: Array = field(default_factory=lambda: np.empty((0, 0)))
+    synthetic: Array | None = None
+    line: tuple[GramRelease, float] | None = None
+    asked: NextStage | None = None
+    stages: list[list[StageRelease]] = field(default_factory=list)
+
+    @property
+    def columns(self) -> int:
+        """Number of inputs."""
+        return int(self.pool.shape[1])
+
+    def kappa(self, columns: int) -> float:
+        """Return where stages clip, in residual sds."""
+        return clip_kappa(self.signal, columns)
+
+    def first_residuals(self, line: BoxFeatures) -> Residuals:
+        """Return the targets about their centres, clipped, from constant and linear features."""
+        columns = line.dimension - 1
+        weights = np.zeros((len(self.locations), columns + 1))
+        weights[:, 0] = [place.centre / np.sqrt(CONSTANT_SHARE) for place in self.locations]
+        kappa = self.kappa(columns)
+        clips = [place.scale * first_clip(place, kappa) for place in self.locations]
+        return Residuals(line, weights, np.array(clips))
+
+    @cached_property
+    def fit(self) -> ManyInputsFit:
+        """The fit on the synthetic inputs, with the line as its first record."""
+        if self.line is None:
+            raise ValueError("a fit of many inputs starts with a line.")
+        rows = self.pool[:ROWS] if self.synthetic is None else self.synthetic
+        points, kappa = inducing_points(self.signal), self.kappa(self.columns)
+        fit = ManyInputsFit(rows, self.locations, self.n, points, kappa)
+        phi = LinearFeatures(self.columns, CONSTANT_SHARE).evaluate(rows).T.astype(np.float32)
+        release, weight = self.line
+        self._note(release, fit)
+        fit.take(release, phi, weight, renew=False)
+        return fit
+
+    def ask(self, noise: float, most: int) -> NextStage:
+        """Return the features of the next stage."""
+        self.asked = self.fit.ask(noise, most)
+        return self.asked
+
+    def take(self, release: GramRelease, weight: float, *, renew: bool) -> None:
+        """Take the answer; ``weight`` is the stage's part of all of them."""
+        if self.asked is None:
+            raise ValueError("an answer needs a question.")
+        self._note(release, self.fit)
+        self.fit.take(release, self.asked.phi, weight, renew=renew)
+        self.asked = None
+
+    def residuals(self, inputs: UnitInputs) -> Residuals:
+        """Return what the present centres leave of the targets, clipped."""
+        fit = self.fit
+        weights = [target.centre_in_bounds(fit.dictionary) for target in fit.targets]
+        return self.residuals_from(inputs, weights, _clips(fit))
+
+    def residuals_from(
+        self, inputs: UnitInputs, weights: Sequence[Array], clips: Sequence[float]
+    ) -> Residuals:
+        """Return what functions of these weights in the dictionary leave of the targets."""
+        values = KernelValues(self.fit.dictionary.features)
+        on_values = np.array([values.weights(w) for w in weights])
+        return Residuals(BoxFeatures(inputs, values), on_values, np.array(clips))
+
+    @cached_property
+    def unguarded(self) -> tuple[Posterior, ...]:
+        """The posterior of every target from the stages."""
+        return tuple(posterior_of(target, self.fit.dictionary) for target in self.fit.targets)
+
+    @cached_property
+    def posteriors(self) -> tuple[Posterior, ...]:
+        """The posterior of every target; a guard replaces it."""
+        return self.unguarded
+
+    def guard(self, releases: Sequence[StageRelease]) -> None:
+        """Correct the mean of every target by its guard's release."""
+        pairs = zip(self.unguarded, releases, strict=True)
+        kappa = self.kappa(self.columns)
+        self.posteriors = tuple(
+            guarded(posterior, release, self.fit.dictionary, kappa) for posterior, release in pairs
+        )
+
+    def density(self, inputs: UnitInputs) -> InputDensity:
+        """Return synthetic rows in the units of the inputs, each for equally many rows."""
+        points = inputs.invert(self.fit.dictionary.synthetic[:DENSITY_POINTS])
+        return InputDensity(points, np.full(len(points), self.n / len(points)))
+
+    def releases(self) -> tuple[tuple[StageRelease, ...], ...]:
+        """Return the second moments of all stages, target by target."""
+        return tuple(zip(*self.stages, strict=True))
+
+    def _note(self, release: GramRelease, fit: ManyInputsFit) -> None:
+        none, clips = np.empty(0), _clips(fit)
+        whole = [stage_of(release, k, clip, none, self.n) for k, clip in enumerate(clips)]
+        self.stages.append([replace(stage, A=none, B=np.empty((0, 0))) for stage in whole])
+
+
+def _clips(fit: ManyInputsFit) -> list[float]:
+    return [target.location.scale * target.clip for target in fit.targets]

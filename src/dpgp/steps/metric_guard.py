@@ -1,0 +1,72 @@
+"""Guard of the mean of many inputs: widely clipped residuals on constant and linear features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from dpgp.features.inputs import BoxFeatures
+from dpgp.features.linear import LinearFeatures
+from dpgp.inference.guard import CONSTANT_SHARE, guard_kappa
+from dpgp.privacy.mechanism import GramRelease
+from dpgp.steps.queries import GramQuery, gram_noise_stds
+from dpgp.steps.stage_release import stage_of
+
+if TYPE_CHECKING:
+    from dpgp.options import Options
+    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.known import Known
+    from dpgp.steps.purse import Purse
+
+SHARE = 0.03
+
+
+@dataclass(frozen=True)
+class MetricGuard:
+    """Release the Gram matrix of a constant, the inputs and widely clipped residuals."""
+
+    share: float
+    label: ClassVar[str] = "guard of the mean"
+    activity: ClassVar[str] = "guarding the mean against skewed noise"
+
+    @classmethod
+    def planned(cls, purse: Purse) -> tuple[MetricGuard, ...]:
+        """Return the step wherever residuals are clipped."""
+        return () if purse.is_unlimited else (cls(SHARE),)
+
+    def noise_stds(self, options: Options, mu: float) -> list[float]:
+        """Return the noise on features, targets and between them, at the smallest weight."""
+        return gram_noise_stds(options, mu)
+
+    def query(self, known: Known) -> GramQuery:
+        """Ask for widely clipped residuals on constant and linear features."""
+        simple = BoxFeatures(known.inputs, LinearFeatures(known.columns, CONSTANT_SHARE))
+        means = [posterior.moments.w for posterior in known.many.unguarded]
+        residuals = known.many.residuals_from(known.inputs, means, self._clips(known))
+        return GramQuery(simple, residuals)
+
+    def learn(self, known: Known, release: GramRelease) -> None:
+        """Correct the mean of every target."""
+        many, clips = known.many, self._clips(known)
+        many.guard(
+            [
+                stage_of(release, k, clip, posterior.moments.w, known.n)
+                for k, (clip, posterior) in enumerate(zip(clips, many.unguarded, strict=True))
+            ]
+        )
+
+    def forecast(self, outlook: Outlook) -> Outlook:
+        """Return the outlook as it is: forecasts take the noise to be Gaussian."""
+        return outlook
+
+    @classmethod
+    def why(cls, planned: Sequence[MetricGuard]) -> str:
+        """Say what the guard costs."""
+        share = planned[0].share if planned else 0.0
+        return f"guard of the mean against skewed noise: {share:.0%} of the budget"
+
+    def _clips(self, known: Known) -> list[float]:
+        kappa = guard_kappa(known.n, known.mu_of(self.share))
+        targets = known.many.fit.targets
+        return [t.location.scale * min(t.widest, kappa * t.forecast) for t in targets]

@@ -1,0 +1,28 @@
+"""One target's part of a released Gram matrix, as the inference sees it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.inference.stage import StageRelease
+from dpgp.privacy.mechanism import GramRelease
+
+Array = NDArray[np.float64]
+
+
+def stage_of(release: GramRelease, target: int, clip: float, w0: Array, n: float) -> StageRelease:
+    """Return one target's part of a release, in the units of the scaled target."""
+    if release.target_gram is None or release.target_std is None:
+        raise ValueError("a stage needs the second moment of its residuals.")
+    return StageRelease(
+        A=release.cross[:, target] * clip,
+        B=release.feature_gram,
+        c=float(release.target_gram[target, target]) * clip**2,
+        sigma_a=release.cross_std * clip,
+        sigma_b=release.feature_std,
+        sigma_c=release.target_std * clip**2,
+        clip=clip,
+        w0=w0,
+        n=n,
+    )

@@ -1,0 +1,66 @@
+"""Where the targets lie within their bounds: with many inputs, stages start from there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.inference.many.location import BINS, locate
+from dpgp.inference.many.plan import target_share
+from dpgp.steps.queries import HistogramQuery, count_noise
+
+if TYPE_CHECKING:
+    from dpgp.options import Options
+    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.known import Known
+    from dpgp.steps.purse import Purse
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TargetHistograms:
+    """Release a histogram of every target over its public bounds."""
+
+    share: float
+    label: ClassVar[str] = "target histograms"
+    activity: ClassVar[str] = "looking where the targets are"
+
+    @classmethod
+    def planned(cls, purse: Purse) -> tuple[TargetHistograms, ...]:
+        """Return the one step."""
+        return (cls(1.0 if purse.is_unlimited else target_share(purse.signal)),)
+
+    def noise_stds(self, options: Options, mu: float) -> list[float]:
+        """Return the noise of a bin."""
+        return [count_noise(options, options.n_targets, mu)]
+
+    def query(self, known: Known) -> HistogramQuery:
+        """Ask for counts in equal bins of every target."""
+
+        def positions(inputs: Array, targets: Array) -> Array:
+            return (targets + 1.0) * (BINS / 2)
+
+        inner = np.arange(1.0, BINS)
+        return HistogramQuery(positions, known.options.n_targets, inner, known.inputs.filler)
+
+    def learn(self, known: Known, release: Any) -> None:
+        """Take centre and scale of every target."""
+        known.many.locations = tuple(
+            locate(counts, release.noise_std, known.n) for counts in release.counts
+        )
+
+    def forecast(self, outlook: Outlook) -> Outlook:
+        """Return the outlook as it is: forecasts take targets to fill their bounds."""
+        return outlook
+
+    @classmethod
+    def why(cls, planned: Sequence[TargetHistograms]) -> str:
+        """Say what the histograms cost."""
+        share = math.fsum(step.share for step in planned)
+        return f"where the targets lie, from histograms: {share:.1%} of the budget"

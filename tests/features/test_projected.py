@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.gaussian_process.kernels import RBF
+
+from dpgp.domain import Box
+from dpgp.features.inducing import InducingFeatures
+from dpgp.features.inputs import BoxFeatures, UnitInputs
+from dpgp.features.projected import KernelValues, ProjectedFeatures
+from dpgp.inference.many.dictionary import REFERENCE, kernel_of
+
+GENERATOR = np.random.default_rng(0)
+Z = GENERATOR.uniform(-1, 1, (40, 4))
+DICTIONARY = InducingFeatures(kernel_of(GENERATOR.normal(size=(4, 4)), REFERENCE), Z)
+
+
+def projected(size=12, scale=1.0, seed=1):
+    P = scale * np.random.default_rng(seed).normal(size=(40, size))
+    return ProjectedFeatures(DICTIONARY, P, 0.3)
+
+
+@given(st.floats(1e-8, 1e8), st.integers(0, 10**6))
+def test_norms_are_at_most_one_whatever_the_projection(scale, seed):
+    U = np.random.default_rng(seed).uniform(-1, 1, (50, 4))
+    assert np.linalg.norm(projected(scale=scale, seed=seed).evaluate(U), axis=0).max() <= 1.0
+
+
+def test_the_norm_is_attained():
+    U = GENERATOR.uniform(-1, 1, (50, 4))
+    assert np.linalg.norm(projected(scale=50.0).evaluate(U), axis=0).max() >= 1.0 - 1e-9
+
+
+def test_features_are_those_of_the_dictionary_projected():
+    U, features = GENERATOR.uniform(-1, 1, (20, 4)), projected(scale=1e-3)
+    out = np.empty((12, 20))
+    expected = features.P.T @ DICTIONARY.evaluate(U) / 0.3
+    assert features.evaluate(U, out) is not None
+    np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_kernel_values_carry_the_functions_of_the_dictionary():
+    values, w = KernelValues(DICTIONARY), GENERATOR.normal(size=40)
+    U = GENERATOR.uniform(-1, 1, (20, 4))
+    np.testing.assert_allclose(
+        values.weights(w) @ values.evaluate(U), w @ DICTIONARY.evaluate(U), rtol=1e-8, atol=1e-10
+    )
+
+
+@pytest.mark.parametrize("features", [projected(), KernelValues(DICTIONARY)], ids=["P", "values"])
+def test_a_row_has_the_same_features_wherever_it_stands(features):
+    box = BoxFeatures(UnitInputs(Box.from_bounds((-1, 1), 4)), features)
+    size, row = 512, GENERATOR.uniform(-1, 1, 4)
+    found = set()
+    for position in range(0, size, 7):
+        X = np.tile(box.filler, (size, 1))
+        X[position] = row
+        found.add(box.evaluate(X)[:, position].tobytes())
+    assert len(found) == 1
+
+
+def test_a_dictionary_of_one_smooth_kernel_serves_too():
+    features = ProjectedFeatures(InducingFeatures(RBF(), Z), np.eye(40)[:, :3], 0.3)
+    assert features.evaluate(Z).shape == (features.dimension, 40)

@@ -1,0 +1,150 @@
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from dpgp.inference.clipping import second_moment
+from dpgp.inference.many.belief import climb, condition, log_evidence
+from dpgp.inference.many.dictionary import REFERENCE, Dictionary, kernel_of, theta_of
+from dpgp.inference.many.location import BINS, locate
+from dpgp.inference.many.metric import gradient_metric, metric_root
+from dpgp.inference.many.records import Record, gram_correction, operator_of, read_records
+from dpgp.inference.many.residuals import residual_sd
+from dpgp.inference.many.water_filling import squared_weights, water_filled
+
+RNG = np.random.default_rng(0)
+SYNTHETIC = RNG.uniform(-1, 1, (1024, 4))
+NONE = np.zeros(1024)
+DICTIONARY = Dictionary(1.2 * np.eye(4), SYNTHETIC[:60], SYNTHETIC)
+
+
+def records_of(f, count=2, noise=0.01, seed=1):
+    rng, records = np.random.default_rng(seed), []
+    for _ in range(count):
+        phi = rng.normal(size=(1024, 25)).astype(np.float32) / 5
+        H = operator_of(phi, np.eye(25))
+        a = H @ f(SYNTHETIC) + noise * rng.normal(size=25)
+        records.append(Record(H, a, np.full(25, noise**2), np.zeros(1024)))
+    return records
+
+
+def test_prior_of_the_dictionary_is_that_of_its_kernel():
+    P, sds = DICTIONARY.features.projection, np.array([0.3, 0.5, 0.2, 0.9])
+    K = kernel_of(DICTIONARY.root, sds)(DICTIONARY.anchors)
+    np.testing.assert_allclose(DICTIONARY.prior(sds), P @ K @ P.T, rtol=1e-8, atol=1e-10)
+    kernel = kernel_of(DICTIONARY.root, REFERENCE).clone_with_theta(theta_of(sds, 1.7, 4))
+    expected = P @ kernel(DICTIONARY.anchors) @ P.T
+    np.testing.assert_allclose(DICTIONARY.prior(sds, 1.7), expected, rtol=1e-8, atol=1e-10)
+
+
+def test_a_constant_is_a_function_of_the_dictionary():
+    values = DICTIONARY.one @ DICTIONARY.features.evaluate(SYNTHETIC)
+    np.testing.assert_allclose(values - 1.0, DICTIONARY.one_gap, atol=1e-5)
+    assert np.sqrt(np.mean(DICTIONARY.one_gap**2)) < 0.02
+
+
+def test_records_know_that_the_base_is_no_exact_constant():
+    base = 0.3 * SYNTHETIC[:, 2]
+    plain = read_records(records_of(lambda X: X[:, 0]), DICTIONARY.values, NONE, NONE, 0.0)
+    f = records_of(lambda X: X[:, 0] + 0.3 * X[:, 2])
+    moved = read_records(f, DICTIONARY.values, base, NONE, 0.0)
+    np.testing.assert_allclose(moved.h, plain.h, rtol=1e-3, atol=1e-2)
+
+
+def test_posterior_and_evidence_are_those_of_the_textbook():
+    equations = read_records(records_of(lambda X: X[:, 0]), DICTIONARY.values, NONE, NONE, 0.0)
+    C = DICTIONARY.prior(REFERENCE)
+    V = np.linalg.inv(np.linalg.inv(C + 1e-8 * np.eye(60)) + equations.J)
+    belief = condition(equations, C)
+    np.testing.assert_allclose(belief.covariance, V, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(belief.mean, V @ equations.h, rtol=1e-3, atol=1e-3)
+
+
+def test_evidence_differs_between_priors_as_the_density_of_the_measurements_does():
+    records = records_of(lambda X: X[:, 0], noise=0.05)
+    equations = read_records(records, DICTIONARY.values, NONE, NONE, 0.0)
+    H = np.vstack([r.operator @ DICTIONARY.values for r in records]).astype(float)
+    a = np.concatenate([r.a for r in records])
+
+    def density(C):
+        return multivariate_normal.logpdf(a, cov=H @ C @ H.T + 0.05**2 * np.eye(len(a)))
+
+    priors = [DICTIONARY.prior(REFERENCE * factor) for factor in (1.0, 0.4)]
+    found = np.subtract(*(log_evidence(equations, C) for C in priors))
+    assert found == pytest.approx(np.subtract(*map(density, priors)), abs=0.05)
+
+
+def test_climbing_raises_the_evidence_and_finds_the_line():
+    equations = read_records(
+        records_of(lambda X: 2 * X[:, 0], 4), DICTIONARY.values, NONE, NONE, 0.0
+    )
+    sds, value = climb(equations, DICTIONARY, REFERENCE.copy())
+    assert value >= log_evidence(equations, DICTIONARY.prior(REFERENCE))
+    assert sds[1] > REFERENCE[1]
+
+
+def test_a_record_is_read_from_any_centre_and_pays_for_the_move():
+    records = records_of(lambda X: X[:, 0])
+    here = read_records(records, DICTIONARY.values, NONE, NONE, 0.5)
+    there = read_records(records, DICTIONARY.values, NONE, 3 * SYNTHETIC[:, 1], 0.5)
+    assert np.trace(there.J) < np.trace(here.J)
+    free = read_records(records, DICTIONARY.values, NONE, 3 * SYNTHETIC[:, 1], 0.0)
+    np.testing.assert_allclose(free.J, here.J)
+
+
+def test_a_gram_matrix_within_the_noise_is_not_corrected():
+    B = np.diag(np.linspace(0.01, 0.1, 30))
+    noise = np.random.default_rng(2).normal(size=(30, 30)) * 1e-3
+    noisy = B + (noise + noise.T) / np.sqrt(2)
+    np.testing.assert_array_equal(gram_correction(B, noisy, 1e-3), np.eye(30))
+
+
+def test_a_direction_that_stands_out_is_corrected():
+    B = 0.05 * np.eye(20)
+    truth = B + 0.2 * np.outer(np.eye(20)[3], np.eye(20)[3])
+    corrected = gram_correction(B, truth, 1e-4) @ B
+    assert np.abs(corrected - truth).max() < 0.1 * np.abs(B - truth).max()
+
+
+def test_water_goes_where_it_is_cheapest_and_adds_up_to_one():
+    weights = squared_weights(np.array([0.1, 0.2, 5.0]))
+    np.testing.assert_allclose(weights, [0.55, 0.45])
+    assert squared_weights(np.array([100.0, 200.0])).shape == (1,)
+
+
+def test_water_filled_features_have_a_mean_square_of_one():
+    root = np.linalg.cholesky(DICTIONARY.prior(REFERENCE) + 1e-8 * np.eye(60)).T
+    P = water_filled(root, DICTIONARY.second_moments, 1e-4, 25)
+    phi = DICTIONARY.values @ P
+    assert P.shape[1] <= 25
+    assert np.mean(np.sum(phi**2, axis=1)) == pytest.approx(1.0, rel=1e-2)
+    few = water_filled(root, DICTIONARY.second_moments, 10.0, 25)
+    assert few.shape[1] < P.shape[1]
+
+
+def test_the_metric_of_a_ridge_function_is_its_direction():
+    a = np.array([0.8, -0.6, 0.0, 0.0])
+    equations = read_records(
+        records_of(lambda X: np.sin(2 * X @ a), 12, 1e-3), DICTIONARY.values, NONE, NONE, 0.0
+    )
+    metric = gradient_metric(DICTIONARY, condition(equations, DICTIONARY.prior(REFERENCE)))
+    eigenvalues, Q = np.linalg.eigh(metric)
+    assert eigenvalues[-1] > 5 * eigenvalues[-2]
+    assert abs(Q[:, -1] @ a) > 0.97
+    root = metric_root(metric)
+    assert np.linalg.eigvalsh(root @ root.T)[0] >= 0.99e-3 * eigenvalues[-1]
+
+
+@pytest.mark.parametrize("noise_std", [0.0, 20.0, 400.0])
+def test_a_target_is_located_from_its_histogram(noise_std):
+    rng = np.random.default_rng(3)
+    counts = np.histogram(rng.normal(0.2, 0.15, 5000), np.linspace(-1, 1, BINS + 1))[0]
+    found = locate(counts + noise_std * rng.normal(size=BINS), noise_std, 5000)
+    assert found.centre == pytest.approx(0.2, abs=0.02 if noise_std < 100 else 0.15)
+    assert found.scale == pytest.approx(0.15, rel=0.3 if noise_std < 100 else 1.5)
+
+
+@pytest.mark.parametrize("truth", [0.7, 1.0, 1.8])
+def test_the_sd_of_residuals_is_read_from_clipped_squares(truth):
+    square = float(second_moment(1.0, truth))
+    assert residual_sd(square, 1e-3, 1.0, 1.0, 1e5) == pytest.approx(truth, rel=0.03)
+    assert residual_sd(square, 10.0, 1.0, 1.0, 1e5) == pytest.approx(1.0, rel=0.3)

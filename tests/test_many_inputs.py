@@ -1,0 +1,138 @@
+"""Four inputs and more: everything that an estimator can do, in a metric that is learned."""
+
+import numpy as np
+import pytest
+
+import dpgp
+from dpgp import PrivateGPRegressor
+from dpgp.privacy.noise import SeededNoiseWarning
+
+pytestmark = pytest.mark.filterwarnings("ignore::dpgp.privacy.noise.SeededNoiseWarning")
+
+N, D = 2000, 5
+RNG = np.random.default_rng(0)
+X, NEW = RNG.uniform(0, 1, (N, D)), RNG.uniform(0, 1, (300, D))
+
+
+def ridge(X):
+    return np.sin(4 * (X[:, 0] - X[:, 1])) + X[:, 2]
+
+
+Y = ridge(X) + 0.1 * np.random.default_rng(1).normal(size=N)
+
+
+def regressor(epsilon=3.0, **changes):
+    settings = {"bounds": (0, 1), "target_bounds": (-2, 3), "random_state": 0}
+    return PrivateGPRegressor(epsilon, 1e-5, **{**settings, **changes})
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    with pytest.warns(SeededNoiseWarning):
+        return regressor().fit(X, Y)
+
+
+def relative_error(model, f=ridge):
+    truth = f(NEW)
+    return np.sqrt(np.mean((model.predict(NEW) - truth) ** 2)) / truth.std()
+
+
+def test_a_ridge_of_five_inputs_is_learned(fitted):
+    assert relative_error(fitted) < 0.2
+
+
+def test_intervals_hold_for_observations_and_for_the_function(fitted):
+    y = ridge(NEW) + 0.1 * np.random.default_rng(2).normal(size=len(NEW))
+    for latent, truth in ((False, y), (True, ridge(NEW))):
+        lower, upper = fitted.predict_interval(NEW, 0.95, latent=latent)
+        assert np.mean((truth >= lower) & (truth <= upper)) >= 0.85
+
+
+def test_mean_covariance_and_draws_are_of_one_gaussian_process(fitted):
+    mean, std = fitted.predict(NEW[:20], return_std=True, latent=True)
+    same, covariance = fitted.predict(NEW[:20], return_cov=True, latent=True)
+    np.testing.assert_allclose(same, mean)
+    np.testing.assert_allclose(np.sqrt(np.diag(covariance)), std, rtol=1e-6, atol=1e-9)
+    draws = fitted.sample_y(NEW[:20], 4000, random_state=3)
+    np.testing.assert_allclose(draws.std(axis=1), std, rtol=0.1)
+
+
+def test_a_file_brings_the_model_back(fitted, tmp_path):
+    path = tmp_path / "model.json"
+    fitted.save(path)
+    again = dpgp.load(path)
+    for one, other in zip(
+        fitted.predict(NEW, return_std=True), again.predict(NEW, return_std=True), strict=True
+    ):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_synthetic_inputs_stand_for_the_rows(fitted):
+    density = fitted.input_density_
+    np.testing.assert_allclose(density.points.mean(axis=0), X.mean(axis=0), atol=0.06)
+    assert density.weights.sum() == pytest.approx(N)
+    assert density.points.min() >= 0.0
+    assert density.points.max() <= 1.0
+
+
+def test_the_report_is_written(fitted, tmp_path):
+    path = tmp_path / "report.html"
+    fitted.report(path)
+    assert "stage 1" in path.read_text(encoding="utf-8")
+
+
+def test_the_certificate_adds_up_to_the_budget(fitted):
+    labels = [event.label for event in fitted.certificate_.releases]
+    assert labels[:4] == [
+        "target histograms",
+        "input histograms",
+        "linear stage",
+        "cells of the inputs",
+    ]
+    assert sum(event.mu**2 for event in fitted.certificate_.releases) == pytest.approx(
+        fitted.certificate_.mu**2
+    )
+
+
+def test_several_targets_share_the_metric():
+    other = X[:, 3] ** 2
+    both = np.column_stack([Y, other])
+    model = regressor(10.0, target_bounds=[(-2, 3), (0, 1)]).fit(X, both)
+    mean = model.predict(NEW)
+    assert np.sqrt(np.mean((mean[:, 0] - ridge(NEW)) ** 2)) < 0.3 * ridge(NEW).std()
+    truth = NEW[:, 3] ** 2
+    assert np.sqrt(np.mean((mean[:, 1] - truth) ** 2)) < 0.3 * truth.std()
+
+
+def test_without_noise_the_function_is_found():
+    assert relative_error(regressor(float("inf")).fit(X, Y)) < 0.1
+
+
+@pytest.mark.parametrize(
+    "changes", [{"neighbours": "add-remove"}, {"missing": "ignore"}, {"warp": False}]
+)
+def test_other_neighbours_missing_values_and_no_warp_work(changes):
+    incomplete = X.copy()
+    if "missing" in changes:
+        incomplete[::50, 1] = np.nan
+    assert relative_error(regressor(**changes).fit(incomplete, Y)) < 0.6
+
+
+def test_rows_of_persons_are_told_apart():
+    units = np.repeat(np.arange(N // 2), 2)
+    model = regressor(10.0, max_rows_per_unit=2).fit(X, Y, units=units)
+    assert relative_error(model) < 0.6
+
+
+def test_odd_columns_do_no_harm():
+    rng = np.random.default_rng(4)
+    odd = np.column_stack([X[:, :3], np.full(N, 0.5), X[:, 0], rng.random(N) < 0.1])
+    new = np.column_stack([NEW[:, :3], np.full(300, 0.5), NEW[:, 0], np.zeros(300)])
+    model = regressor().fit(odd, Y)
+    error = model.predict(new) - ridge(NEW)
+    assert np.sqrt(np.mean(error**2)) < 0.4 * ridge(NEW).std()
+
+
+def test_few_rows_and_a_small_budget_are_no_worse_than_the_mean():
+    model = regressor(0.3).fit(X[:300], Y[:300])
+    assert relative_error(model) < 1.15
