@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -259,6 +260,14 @@ def test_histograms_count_the_usable_rows():
     counts = exact_histograms(rows, QUARTERS, block_rows=256)
     expected = [np.histogram(x, 4, (-1, 1))[0] for x in rows.inputs[100:].T]
     assert np.array_equal(counts, expected)
+
+
+def test_more_histograms_than_their_sensitivity_counts_are_refused_before_they_are_booked():
+    shared = wall(make_rows(100), Neighbours.REPLACE, 1, seed=0)
+    query = replace(QUARTERS, histograms=1)  # it returns two
+    with pytest.raises(ValueError, match="one value for each of its histograms"):
+        shared.release(query, 0.1, "histograms")
+    assert shared.ledger.releases == []
 
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))

@@ -73,7 +73,10 @@ def exact_histograms(
     """Return how many rows fall into each bin of each histogram."""
     with single_threaded_blas():
         public = public_block(query.filler, rows, block_rows)
-        check_even(query.values_of(public.inputs, public.targets))
+        values = query.values_of(public.inputs, public.targets)
+        if values.shape != (query.histograms, block_rows):  # what the sensitivity rests on
+            raise ValueError("a query must give every row one value for each of its histograms.")
+        check_even(values)
         blocks = (padded(block, query.filler, block_rows) for block in rows.blocks(block_rows))
         return reduce(np.add, (_block_counts(block, query) for block in blocks))
 
