@@ -136,7 +136,7 @@ def test_more_inputs_are_slices_through_the_private_medians(columns):
 
 
 def test_without_any_density_slices_go_through_the_centre():
-    gp = fitted(4, warp=False)
+    gp = fitted(4, warp=False, features="linear")
     assert_allclose(typical_inputs(gp.model_), 5.0)
     assert not any(rugs(axis) for axis in gp.plot())
 
