@@ -11,6 +11,7 @@ import numpy as np
 
 from dpgp.features.residuals import Residuals
 from dpgp.privacy.mechanism import GramRelease
+from dpgp.steps.numbered import NumberedStage
 from dpgp.steps.queries import GramQuery, gram_noise_stds
 from dpgp.steps.stage_release import stage_of
 
@@ -22,22 +23,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class GramStage:
+class GramStage(NumberedStage):
     """Release Σψψᵀ of features and of the residuals of every target, clipped."""
-
-    share: float
-    number: int
-    of: int
-
-    @property
-    def label(self) -> str:
-        """Name in the certificate."""
-        return f"stage {self.number}"
-
-    @property
-    def activity(self) -> str:
-        """Say which of how many stages it is."""
-        return f"{self.label} of {self.of}"
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[GramStage, ...]:

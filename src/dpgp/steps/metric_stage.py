@@ -12,6 +12,7 @@ from dpgp.features.inputs import BoxFeatures
 from dpgp.inference.many.plan import MOST_FEATURES, stage_weights
 from dpgp.options import STAGES
 from dpgp.privacy.mechanism import GramRelease
+from dpgp.steps.numbered import NumberedStage
 from dpgp.steps.queries import GramQuery, gram_noise_stds, noise_of_gram
 
 if TYPE_CHECKING:
@@ -24,22 +25,8 @@ UNLIMITED_STAGES = 4
 
 
 @dataclass(frozen=True)
-class MetricStage:
+class MetricStage(NumberedStage):
     """Release Σψψᵀ of the directions in which most is unknown, and of clipped residuals."""
-
-    share: float
-    number: int
-    of: int
-
-    @property
-    def label(self) -> str:
-        """Name in the certificate."""
-        return f"stage {self.number}"
-
-    @property
-    def activity(self) -> str:
-        """Say which of how many stages it is."""
-        return f"{self.label} of {self.of}"
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[MetricStage, ...]:
