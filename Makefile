@@ -76,7 +76,7 @@ test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
 	@touch $@
 
 test-oldest: .venv-oldest/.stamp
-	@OPENBLAS_NUM_THREADS=1 PYTHONPATH=src .venv-oldest/bin/python -m pytest -m "$(FAST)" -n auto --ignore tests/test_docs.py
+	@OPENBLAS_NUM_THREADS=1 PYTHONPATH=src:experiments/src .venv-oldest/bin/python -m pytest -m "$(FAST)" -n auto --ignore tests/test_docs.py
 
 $(VENV)/docs.stamp: $(BIN)/python $(SOURCES) $(LABORATORY)
 	@$(PIP) '.[docs]' ./experiments
