@@ -21,7 +21,7 @@ import pytest
 from scipy.special import ndtr
 from simulated_stages import model_1d, release, rows_1d
 
-from dpgp.inference.gram_estimate import density_prior
+from dpgp.inference.gram_estimate import density_prior, density_sd, pool
 from dpgp.inference.stages import infer
 
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
@@ -53,7 +53,9 @@ class Reference:
     def __post_init__(self):
         self.F, self.n = self.model.atoms, self.stages[0].n
         self.G, self.d = self.F.shape
-        self.inverse_prior = np.linalg.inv(density_prior(self.model.positions, self.n))
+        # the size of that prior is the code's plug-in estimate
+        sd = density_sd(*pool(self.stages), self.model.atoms, self.model.positions, self.n)
+        self.inverse_prior = np.linalg.inv(density_prior(self.model.positions, self.n)) / sd**2
         precision = np.array([stage.sigma_b**-2.0 for stage in self.stages])
         self.B_precision = precision.sum()
         self.B_hat = np.tensordot(precision, [s.B for s in self.stages], axes=1) / precision.sum()
@@ -263,7 +265,7 @@ CASES = {
     "one stage, more features and noise": Case(8, 1000, (15.0,), seed=3),
     # noise 20 times smaller on A than on B: A then speaks about B too, which `infer` does not hear
     "one stage, the error of B dominates": Case(
-        6, 1000, (30.0,), seed=4, steps=10000, quiet=0.05, largest_shift=0.6
+        6, 1000, (30.0,), seed=4, steps=16000, quiet=0.05, largest_shift=0.6
     ),
     "two stages": Case(5, 1000, (8.0, 4.0), seed=1),
     "two stages, fewer rows, wider clip": Case(6, 600, (8.0, 4.0), kappa=1.5, steps=6000),

@@ -87,7 +87,7 @@ def check_curve(page, name, plot, axis, target=0):
     """The curve is Python's, at the point the sliders are at."""
     gp = fitted(name)
     table = numbers(page, plot)
-    X = np.tile([slider(page, k) for k in range(gp.n_features_in_)], (len(table), 1))
+    X = np.tile([slider(page, k) for k in range(gp.options.columns)], (len(table), 1))
     X[:, axis] = table[:, 0]
     assert_allclose(X[[0, -1], axis], [0.0, 10.0])
     expected = predictions(gp, X, target)
