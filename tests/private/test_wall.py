@@ -254,10 +254,11 @@ def share_of_one(ledger):
     return (1.0 / ledger.mu) ** 2
 
 
-def test_histograms_count_the_usable_rows():
+@pytest.mark.parametrize("n_jobs", [None, 3])
+def test_histograms_count_the_usable_rows(n_jobs):
     rows = make_rows(1000)
     rows.usable[:100] = False
-    counts = exact_histograms(rows, QUARTERS, block_rows=256)
+    counts = exact_histograms(rows, QUARTERS, block_rows=256, n_jobs=n_jobs)
     expected = [np.histogram(x, 4, (-1, 1))[0] for x in rows.inputs[100:].T]
     assert np.array_equal(counts, expected)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ class Posterior:
     def _tree(self) -> dict[str, Any]:
         return specify(self.kernel, self.thetas[:, :-1])
 
-    @property
+    @cached_property
     def _K_zz(self) -> Array:
         return self._with_anchors(self.features.anchors)
 

@@ -22,6 +22,7 @@ from dpgp.privacy.fixed_point import FRACTION_BITS
 Array = NDArray[np.float64]
 Integers = NDArray[np.object_]
 Block = TypeVar("Block")
+Result = TypeVar("Result")
 
 MAX_BLOCK_ROWS = 2 ** (52 - 2 * FRACTION_BITS)  # sums of q_iq_j stay below 2⁵³, exact in float64
 _MAX_INT64_ROWS = 2 ** (62 - 2 * FRACTION_BITS)  # and below 2⁶³
@@ -111,21 +112,28 @@ def sum_blocks(
     for bit, for any order of the rows, any cut into blocks and any number of threads. Every thread
     first checks its arithmetic on ``public_block``, one public row at every place.
     """
-    source = _Shared(iter(blocks))
 
-    @single_threaded_blas()
-    def sum_share(_: int) -> ExactGram:
+    def sum_share(share: Iterator[Block]) -> ExactGram:
         gram, workspace = ExactGram(dimension), np.empty((dimension, block_rows))
         check_even(columns_of(public_block, workspace))
-        for block in source:
+        for block in share:
             gram.add(columns_of(block, workspace))
         return gram
 
+    return reduce(ExactGram.merge, shared_out(blocks, sum_share, n_jobs)).total()
+
+
+def shared_out(
+    blocks: Iterable[Block], work: Callable[[Iterator[Block]], Result], n_jobs: int | None = None
+) -> list[Result]:
+    """Let every thread work on its share of the blocks, and return what each found."""
+    source = _Shared(iter(blocks))
+    alone = single_threaded_blas()(work)
     threads = thread_count(n_jobs)
     if threads == 1:
-        return sum_share(0).total()
+        return [alone(source)]
     with single_threaded_blas(), ThreadPoolExecutor(threads) as pool:
-        return reduce(ExactGram.merge, pool.map(sum_share, range(threads))).total()
+        return list(pool.map(alone, [source] * threads))
 
 
 class _Shared(Iterator[Any]):

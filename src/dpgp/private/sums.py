@@ -5,16 +5,16 @@ Private: what these functions return leaves this package only through the wall.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.blas import single_threaded_blas
 from dpgp.features.base import FeatureMap
 from dpgp.features.residuals import Residuals
-from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, Integers, check_even, sum_blocks
+from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, Integers, check_even, shared_out, sum_blocks
 from dpgp.privacy.fixed_point import round_columns, round_targets
 from dpgp.private.rows import Rows
 from dpgp.steps.queries import HistogramQuery
@@ -68,17 +68,22 @@ def integer_columns(
 
 
 def exact_histograms(
-    rows: Rows, query: HistogramQuery, block_rows: int = BLOCK_ROWS
+    rows: Rows, query: HistogramQuery, block_rows: int = BLOCK_ROWS, n_jobs: int | None = None
 ) -> NDArray[np.int64]:
     """Return how many rows fall into each bin of each histogram."""
-    with single_threaded_blas():
-        public = public_block(query.filler, rows, block_rows)
+    public = public_block(query.filler, rows, block_rows)
+
+    def count(blocks: Iterator[Rows]) -> NDArray[np.int64]:
         values = query.values_of(public.inputs, public.targets)
         if values.shape != (query.histograms, block_rows):  # what the sensitivity rests on
             raise ValueError("a query must give every row one value for each of its histograms.")
         check_even(values)
-        blocks = (padded(block, query.filler, block_rows) for block in rows.blocks(block_rows))
-        return reduce(np.add, (_block_counts(block, query) for block in blocks))
+        counts = np.zeros((query.histograms, len(query.edges) + 1), dtype=np.int64)
+        for block in blocks:
+            counts += _block_counts(padded(block, query.filler, block_rows), query)
+        return counts
+
+    return reduce(np.add, shared_out(rows.blocks(block_rows), count, n_jobs))
 
 
 def _block_counts(block: Rows, query: HistogramQuery) -> NDArray[np.int64]:

@@ -67,7 +67,7 @@ class Wall:
 
     def _histograms(self, query: HistogramQuery, mu: float, label: str) -> HistogramRelease:
         """Release histograms, of which a row is in one bin each."""
-        counts = exact_histograms(self.rows, query)
+        counts = exact_histograms(self.rows, query, n_jobs=self.threads)
         sensitivity = histogram_sensitivity(
             query.histograms, self.options.neighbours, self.options.max_rows_per_unit
         )

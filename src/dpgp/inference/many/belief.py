@@ -1,8 +1,13 @@
 r"""Posterior and evidence of a linear Gaussian model in normal equations.
 
 With :math:`w \sim N(0, C)`, :math:`C = LL^\top` and records of precision J and linear term h:
-:math:`S = I + L^\top JL`, :math:`\bar w = LS^{-1}L^\top h`, :math:`V = LS^{-1}L^\top` and
-:math:`\log p = \tfrac12 h^\top Vh - \tfrac12\log|S|` up to a constant of the data.
+:math:`S = I + L^\top JL`, :math:`\bar w = LS^{-1}L^\top h` and :math:`V = LS^{-1}L^\top`.
+The evidence is wanted for many C that are sums of the same four parts. With :math:`J = RR^\top`,
+:math:`h = Rg` and :math:`K = R^\top CR`, which is a sum of four as well,
+
+.. math:: \log p = \tfrac12 g^\top g - \tfrac12 g^\top(I + K)^{-1}g - \tfrac12\log|I + K|
+
+up to a constant of the data.
 """
 
 from __future__ import annotations
@@ -24,6 +29,9 @@ LOG_SD_OF_SDS = 0.7
 
 LOWEST, HIGHEST = 0.3, 1.35
 
+SMALLEST_PRECISION = 1e-12
+"""Directions that records say less about, relative to the best known one, count as unknown."""
+
 
 @dataclass(frozen=True)
 class WeightBelief:
@@ -38,13 +46,6 @@ class WeightBelief:
         return np.asarray(self.root.T @ self.root)
 
 
-@dataclass(frozen=True)
-class _Factors:
-    L: Array
-    S_root: Array
-    half: Array  # S_root⁻¹ Lᵀh
-
-
 def prior_root(dictionary: Dictionary) -> Array:
     """Return a root of the prior covariance before anything is known."""
     return np.asarray(lower_root(dictionary.prior(REFERENCE)).T)
@@ -52,25 +53,49 @@ def prior_root(dictionary: Dictionary) -> Array:
 
 def condition(equations: NormalEquations, C: Array) -> WeightBelief:
     """Return the posterior of the weights under the prior covariance C."""
-    factors = _factorise(equations, C)
-    root = solve_triangular(factors.S_root, factors.L.T, lower=True, check_finite=False)
-    return WeightBelief(np.asarray(root.T @ factors.half), np.asarray(root))
+    L = lower_root(C)
+    S_root = _root_of_one_plus(L.T @ equations.J @ L)
+    half = solve_triangular(S_root, L.T @ equations.h, lower=True, check_finite=False)
+    root = solve_triangular(S_root, L.T, lower=True, check_finite=False)
+    return WeightBelief(np.asarray(root.T @ half), np.asarray(root))
 
 
-def log_evidence(equations: NormalEquations, C: Array) -> float:
-    """Return log p(records) under the prior covariance C, up to a constant of the data."""
-    factors = _factorise(equations, C)
-    return float(0.5 * factors.half @ factors.half - np.log(np.diag(factors.S_root)).sum())
+class Evidence:
+    """log p(records) of one dictionary as a function of prior sds and of the length."""
+
+    def __init__(self, equations: NormalEquations, dictionary: Dictionary) -> None:
+        precisions, Q = np.linalg.eigh(equations.J)
+        known = precisions > SMALLEST_PRECISION * precisions[-1]
+        roots = np.sqrt(precisions[known])
+        self._R = Q[:, known] * roots
+        self._g = Q[:, known].T @ equations.h / roots
+        self._dictionary = dictionary
+        self._parts = np.stack([self._seen(C) for C in dictionary.part_covariances])
+
+    def __call__(self, sds: Array, length: float = 1.0) -> float:
+        """Return the evidence, up to a constant of the data."""
+        K = np.tensordot(sds**2, self._parts, axes=1)
+        if length != 1.0:
+            K += sds[3] ** 2 * (
+                self._seen(self._dictionary.smooth_covariance(length)) - self._parts[3]
+            )
+        root = _root_of_one_plus(K)
+        half = solve_triangular(root, self._g, lower=True, check_finite=False)
+        explained = 0.5 * float(self._g @ self._g - half @ half)
+        return explained - float(np.log(np.diag(root)).sum())
+
+    def _seen(self, C: Array) -> Array:
+        return np.asarray(self._R.T @ C @ self._R)
 
 
-def climb(equations: NormalEquations, dictionary: Dictionary, sds: Array) -> tuple[Array, float]:
+def climb(evidence: Evidence, sds: Array) -> tuple[Array, float]:
     """Return prior sds after one sweep of steps that raise the evidence, and its value."""
-    value = log_evidence(equations, dictionary.prior(sds)) + log_prior(sds)
+    value = evidence(sds) + log_prior(sds)
     for part in range(len(sds)):
         for step in (LOG_STEP, -LOG_STEP):
             trial = sds.copy()
             trial[part] = np.clip(trial[part] * np.exp(step), LOWEST * REFERENCE[part], HIGHEST)
-            other = log_evidence(equations, dictionary.prior(trial)) + log_prior(trial)
+            other = evidence(trial) + log_prior(trial)
             if other > value:
                 sds, value = trial, other
                 break
@@ -82,13 +107,9 @@ def log_prior(sds: Array) -> float:
     return float(-0.5 * np.sum((np.log(sds / REFERENCE) / LOG_SD_OF_SDS) ** 2))
 
 
-def _factorise(equations: NormalEquations, C: Array) -> _Factors:
-    L = lower_root(C)
-    S = L.T @ equations.J @ L
-    S[np.diag_indices(len(S))] += 1.0
-    S_root = np.asarray(np.linalg.cholesky(S), dtype=np.float64)
-    half = solve_triangular(S_root, L.T @ equations.h, lower=True, check_finite=False)
-    return _Factors(L, S_root, half)
+def _root_of_one_plus(K: Array) -> Array:
+    """Return the Cholesky root of I + K."""
+    return np.asarray(np.linalg.cholesky(K + np.eye(len(K))), dtype=np.float64)
 
 
 def lower_root(C: Array) -> Array:

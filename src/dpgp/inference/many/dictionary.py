@@ -83,10 +83,11 @@ class Dictionary:
         """Return C = Σ s_b² P K_b Pᵀ, where the metric is divided by a length."""
         C = np.tensordot(sds**2, self.part_covariances, axes=1)
         if length != 1.0:
-            C += sds[3] ** 2 * (self._smooth_covariance(length) - self.part_covariances[3])
+            C += sds[3] ** 2 * (self.smooth_covariance(length) - self.part_covariances[3])
         return np.asarray(C)
 
-    def _smooth_covariance(self, length: float) -> Array:
+    def smooth_covariance(self, length: float) -> Array:
+        """Return P K Pᵀ of the smooth part, where the metric is divided by a length."""
         P = self.features.projection
         return np.asarray(P @ MetricRBF(self.root, length)(self.anchors) @ P.T)
 

@@ -15,7 +15,7 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.inference.evidence import Measurement, Moments
 from dpgp.inference.gram_estimate import IsotropicEstimate
 from dpgp.inference.guard import CONSTANT_SHARE, apply_guard
-from dpgp.inference.many.belief import WeightBelief, condition, log_evidence, log_prior
+from dpgp.inference.many.belief import Evidence, WeightBelief, condition, log_prior
 from dpgp.inference.many.dictionary import Dictionary, kernel_of, theta_of
 from dpgp.inference.many.records import NormalEquations
 from dpgp.inference.many.target import Target
@@ -70,11 +70,12 @@ def _prior(dictionary: Dictionary, theta: Array) -> Array:
 
 def _integrate(equations: NormalEquations, dictionary: Dictionary, sds: Array) -> WeightedPoints:
     """Weigh (log sds, log length) by the evidence, around the sds that the stages found."""
+    evidence = Evidence(equations, dictionary)
 
     def log_density(thetas: Array) -> Array:
         return np.array(
             [
-                log_evidence(equations, _prior(dictionary, theta))
+                evidence(np.exp(theta[:4]), float(np.exp(theta[4])))
                 + log_prior(np.exp(theta[:4]))
                 - 0.5 * (theta[4] / LENGTH_SD) ** 2
                 for theta in thetas

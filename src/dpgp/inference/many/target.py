@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.inference.clipping import second_moment, slope
-from dpgp.inference.many.belief import WeightBelief, climb, condition
+from dpgp.inference.many.belief import Evidence, WeightBelief, climb, condition
 from dpgp.inference.many.dictionary import REFERENCE, Dictionary
 from dpgp.inference.many.location import Location
 from dpgp.inference.many.records import NormalEquations, Record, Single, read_records
@@ -121,7 +121,7 @@ class Target:
         if not self.records:
             return 0.0
         equations = self.read(dictionary, self.centre.values)
-        self.sds, value = climb(equations, dictionary, self.sds)
+        self.sds, value = climb(Evidence(equations, dictionary), self.sds)
         self.belief = condition(equations, dictionary.prior(self.sds))
         return value
 
