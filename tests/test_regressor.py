@@ -98,10 +98,12 @@ def test_samples_follow_the_posterior(fitted):
     assert np.allclose(np.cov(draws), covariance, atol=0.06 * covariance.max())
 
 
-def test_log_predictive_density(fitted):
+def test_log_predictive_density_is_calibrated_as_intervals_are(fitted):
     mean, std = fitted.predict(GRID, return_std=True)
+    (calibration,) = fitted.model_.calibrations
     assert np.allclose(
-        fitted.log_predictive_density(GRID, np.zeros(60)), norm.logpdf(0.0, mean, std)
+        fitted.log_predictive_density(GRID, np.zeros(60)),
+        norm.logpdf(0.0, mean, calibration.scale * std),
     )
 
 

@@ -145,3 +145,10 @@ def test_conditioning_matches_the_formula(noise_std, n_std):
         np.testing.assert_allclose(q[k], mean, atol=1e-6)
     ours = log_likelihood[::97] - log_likelihood[0]
     np.testing.assert_allclose(ours, np.array(expected) - expected[0], rtol=1e-3, atol=1e-2)
+
+
+def test_the_scale_is_the_root_mean_square_of_the_law():
+    gaussian = Calibration.gaussian()
+    assert gaussian.scale == pytest.approx(1.0, rel=1e-3)
+    wider = Calibration(2.0 * gaussian.factors, gaussian.cdf)
+    assert wider.scale == pytest.approx(2.0 * gaussian.scale)

@@ -268,7 +268,7 @@ CASES = {
         6, 1000, (30.0,), seed=4, steps=16000, quiet=0.05, largest_shift=0.6
     ),
     "two stages": Case(5, 1000, (8.0, 4.0), seed=1),
-    "two stages, fewer rows, wider clip": Case(6, 600, (8.0, 4.0), kappa=1.5, steps=6000),
+    "two stages, fewer rows, wider clip": Case(6, 600, (8.0, 4.0), kappa=1.5, steps=20000),
 }
 
 

@@ -12,8 +12,8 @@ from dpgp.planning.forecast import (
     Outlook,
     Prospect,
     _moved,
+    after_steps,
     expected_gram,
-    forecast_errors,
     prospect_of,
 )
 from dpgp.planning.prior_functions import (
@@ -37,7 +37,7 @@ def functions():
 def after(setting, prospect, shares, kappa):
     """Forecast stages with these shares of μ²."""
     stages = [GramStage(share, k, len(shares)) for k, share in enumerate(shares, start=1)]
-    return forecast_errors(Outlook.before(setting, prospect, kappa), stages)
+    return after_steps(Outlook.before(setting, prospect, kappa), stages).errors()
 
 
 def expected_stages(setting, prospect, shares):

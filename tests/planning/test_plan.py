@@ -188,9 +188,14 @@ def test_bad_curves(girls):
         girls.epsilon_for(error=-1.0)
 
 
-def test_ten_inputs_are_planned_with_few_features():
+def test_features_of_ten_inputs_are_learned_and_forecast_so():
     planned = dpgp.plan(n=20_000, bounds=[(0, 1)] * 10, target_bounds=(0, 1), epsilon=3.0)
-    assert planned.design.n_features <= 200
+    assert planned.design.features == ("learned",)
+    assert any("learned" in line for line in planned.why)
+    curve = planned.curve(epsilons=[0.3, 1.0, 3.0, 10.0])
+    assert (np.diff(curve.rmse) < 0).all()
+    assert (curve.floor < curve.rmse).all()
+    assert 0.3 < planned.epsilon_for(planned.curve(epsilons=[1.0]).rmse[0]) < 1.1
 
 
 def test_designs_are_planned_once(monkeypatch):

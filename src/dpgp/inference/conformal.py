@@ -73,6 +73,13 @@ class Calibration:
         """Estimated probability of a new observation within `factor` standard deviations."""
         return float(np.interp(factor, self.factors, self.cdf))
 
+    @property
+    def scale(self) -> float:
+        r"""Root mean square of the scaled residual: :math:`s(x)` times it is calibrated."""
+        low, high = self.factors[:-1], self.factors[1:]
+        squares = (low**2 + low * high + high**2) / 3  # E[t²] of a law that is even in between
+        return float(np.sqrt(np.diff(self.cdf) @ squares))
+
     @classmethod
     def gaussian(cls) -> Calibration:
         """The model's own intervals, uncalibrated."""

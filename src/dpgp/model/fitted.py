@@ -135,8 +135,14 @@ class FittedModel:
         return draws[0] if len(draws) == 1 else np.stack(draws, axis=1)
 
     def log_predictive_density(self, X: Any, y: Any) -> Array:
-        """Return the log density of every target under its own prediction."""
+        """Return the log density of every target under its own prediction.
+
+        It is that of a Gaussian whose standard deviation is calibrated as intervals are: the
+        model's own times the root mean square of the released law of scaled residuals.
+        """
         mean, std = self.predict(X, return_std=True)
+        scales = np.array([calibration.scale for calibration in self.calibrations])
+        std = std * (scales if std.ndim > 1 else scales[0])
         targets = numeric_targets(y, len(mean))
         if targets.shape != mean.shape:
             raise ValueError("`y` must have as many targets as the model, for every row of `X`.")

@@ -26,7 +26,7 @@ from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.inference import clipping
 from dpgp.inference.priors import default_kernel
 from dpgp.kernels.parameters import MEDIAN_LENGTH, median_length
-from dpgp.planning.forecast import Errors, Outlook, forecast_errors, prospect_of
+from dpgp.planning.forecast import Errors, Outlook, after_steps, prospect_of
 from dpgp.planning.prior_functions import Functions, plausible_functions
 from dpgp.planning.setting import Setting
 from dpgp.steps.queries import SMALLEST_WEIGHT
@@ -232,9 +232,8 @@ def compare(
 
     def errors(layout: Layout) -> Errors:
         prospect = prospect_of(setting, layout.features(setting.columns), functions)
-        return forecast_errors(
-            Outlook.before(setting, prospect, kappa, layout.target_weight), steps
-        )
+        outlook = Outlook.before(setting, prospect, kappa, layout.target_weight)
+        return after_steps(outlook, steps).errors()
 
     return [errors(layout) for layout in options]
 

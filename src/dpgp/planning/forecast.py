@@ -35,7 +35,7 @@ from dpgp.planning.setting import Setting
 from dpgp.privacy.mechanism import gram_noise
 
 if TYPE_CHECKING:
-    from dpgp.steps.base import Step
+    from dpgp.steps.base import AnyOutlook, Step
 
 Array = NDArray[np.float64]
 
@@ -237,9 +237,9 @@ class Outlook:
         )
 
 
-def forecast_errors(outlook: Outlook, steps: Iterable[Step]) -> Errors:
+def after_steps(outlook: AnyOutlook, steps: Iterable[Step]) -> AnyOutlook:
     """Go through the steps of a fit as they are expected to turn out."""
-    return reduce(lambda so_far, step: step.forecast(so_far), steps, outlook).errors()
+    return reduce(lambda so_far, step: step.forecast(so_far), steps, outlook)
 
 
 def _weights(noises: Array, Gamma: Array, before: Sequence[Array]) -> Array:

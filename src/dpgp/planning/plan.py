@@ -19,8 +19,16 @@ from dpgp.domain import Box
 from dpgp.options import Options
 from dpgp.planning.design import Design, Layout, affordable, compare
 from dpgp.planning.forecast import Errors
+from dpgp.planning.many import ManyFunctions, plausible_many
 from dpgp.planning.prior_functions import Functions, plausible_functions
-from dpgp.planning.question import Answer, Forecast, PlannedDesign, Question, planned_design
+from dpgp.planning.question import (
+    Answer,
+    Forecast,
+    PlannedDesign,
+    Question,
+    forecast,
+    planned_design,
+)
 from dpgp.privacy.arguments import DELTA, EPSILON, as_count, as_finite_positive
 from dpgp.steps import STAGES, GramStage, kinds_of
 
@@ -38,6 +46,12 @@ SEARCHED = (0.01, 100.0)
 
 SEARCH_STEP = 1.02
 """Where it stops: forecasts are not accurate to two per cent in ε."""
+
+
+WHY_LEARNED = (
+    "features are learned: every stage takes them from what was released before; a fixed grid of "
+    "many inputs would miss most of f"
+)
 
 
 @dataclass(frozen=True)
@@ -171,12 +185,12 @@ def plan_of(options: Options, n: int, noise_std: float | None = None) -> Plan:
     question = Question(options, _functions(options, noise_std))
     rows = as_count("n", n)
     answer = question.answer(rows, options.epsilon)
-    _check_rows(rows, answer.design)
+    _check_rows(rows, answer)
     _check_use(rows, options.epsilon, answer.errors)
-    forecast = Forecast.of(answer.errors, question.half_width)
+    expected = Forecast.of(answer.errors, question.half_width)
     design = planned_design(answer, options.box)
     why = _why(question, answer)
-    return Plan(rows, options.epsilon, options.delta, design, forecast, why, question)
+    return Plan(rows, options.epsilon, options.delta, design, expected, why, question)
 
 
 def _input_box(bounds: Any) -> Box:
@@ -187,14 +201,18 @@ def _input_box(bounds: Any) -> Box:
     return Box.from_bounds(bounds, 1 if single else len(bounds))
 
 
-def _functions(options: Options, noise_std: float | None) -> Functions:
+def _functions(options: Options, noise_std: float | None) -> Functions | ManyFunctions:
     half_width = float(options.target_box.half_width[0])
     scaled = None if noise_std is None else as_finite_positive("noise_std", noise_std) / half_width
+    if options.learns_metric:
+        return plausible_many(options.columns, scaled)
     return plausible_functions(options.kernels[0], options.columns, scaled)
 
 
-def _check_rows(n: int, design: Design) -> None:
-    d = design.features.dimension
+def _check_rows(n: int, answer: Answer) -> None:
+    if answer.design is None:
+        return
+    d = answer.design.features.dimension
     if n < d:
         raise ValueError(
             f"`n` = {n} is below the number of features, {d}; ask for fewer with "
@@ -231,24 +249,27 @@ def _curve(
 def _why(question: Question, answer: Answer) -> tuple[str, ...]:
     """Give one line for each choice: the features, then every kind of step."""
     kinds = kinds_of(question.options)
-    lines = [
-        _why_features(question, answer),
-        f"target weight s = {answer.design.target_weight:g}: below 1 it takes noise from the "
-        "Gram matrix of the features and gives it to the sums with the target",
-        f"clipping at {answer.design.kappa:.2f} residual sds: the least of sampling error, privacy "
-        "noise and the bias of skewed noise",
-        *(kind.why([step for step in answer.steps if type(step) is kind]) for kind in kinds),
-        *_why_several_stages(question, answer),
-    ]
-    return tuple(lines)
+    of_steps = [kind.why([step for step in answer.steps if type(step) is kind]) for kind in kinds]
+    design, functions = answer.design, question.functions
+    if design is None or isinstance(functions, ManyFunctions):
+        return (WHY_LEARNED, *of_steps)
+    return (
+        _why_features(question, answer, design, functions),
+        f"target weight s = {design.target_weight:g}: below 1 it takes noise from the Gram matrix "
+        "of the features and gives it to the sums with the target",
+        f"clipping at {design.kappa:.2f} residual sds: the least of sampling error, privacy noise "
+        "and the bias of skewed noise",
+        *of_steps,
+        *_why_several_stages(question, answer, design, functions),
+    )
 
 
-def _why_features(question: Question, answer: Answer) -> str:
-    layout, setting, asked = answer.design.layout, answer.setting, question.options
+def _why_features(question: Question, answer: Answer, design: Design, functions: Functions) -> str:
+    layout, setting, asked = design.layout, answer.setting, question.options
     if layout is None or asked.families is not None or asked.inducing_points is not None:
         return "features: as asked for"
     options = affordable(setting)
-    errors = compare(setting, answer.steps, answer.design.kappa, question.functions, options)
+    errors = compare(setting, answer.steps, design.kappa, functions, options)
     others = [
         f"{_name(option)} {question.half_width * float(np.median(error.rmse)):.3g}"
         for option, error in zip(options, errors, strict=True)
@@ -262,12 +283,14 @@ def _name(layout: Layout) -> str:
     return " + ".join(layout.families) + f" (s = {layout.target_weight:g})"
 
 
-def _why_several_stages(question: Question, answer: Answer) -> list[str]:
+def _why_several_stages(
+    question: Question, answer: Answer, design: Design, functions: Functions
+) -> list[str]:
     """Compare with a single release of all the stages' budget."""
     if len(answer.stages) == 1:
         return []
     single = [GramStage(answer.share_of(*STAGES), 1, 1)]
-    errors = question.errors(answer.setting, single, answer.design)
+    errors = forecast(answer.setting, single, design, functions)
     alone, reached = (
         question.half_width * float(np.median(e.rmse)) for e in (errors, answer.errors)
     )

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.domain import Box
+from dpgp.inference.many.plan import clip_kappa, inducing_points
 from dpgp.options import Options
 from dpgp.planning.design import ADDITIVE_LENGTH, Design, choose_design, joint_length
-from dpgp.planning.forecast import PLAUSIBLE, Errors, Outlook, forecast_errors, prospect_of
+from dpgp.planning.forecast import PLAUSIBLE, Errors, Outlook, after_steps, prospect_of
+from dpgp.planning.many import ManyFunctions, ManyOutlook
 from dpgp.planning.prior_functions import Functions
 from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
@@ -33,6 +36,8 @@ from dpgp.steps import (
 )
 
 Array = NDArray[np.float64]
+
+ALL_STAGES = (LinearStage, *STAGES)
 
 WIDTH_95 = 2 * 1.959964  # of a 95 % interval of a normal law, in standard deviations
 
@@ -88,7 +93,7 @@ class Question:
     """What a plan starts from: the options of a fit, and the functions it is to expect."""
 
     options: Options
-    functions: Functions
+    functions: Functions | ManyFunctions
 
     @property
     def half_width(self) -> float:
@@ -101,6 +106,8 @@ class Question:
         mu = mu_of_guarantee(epsilon, options.delta)
         setting = Setting.of(options, n, mu)
         steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))
+        if isinstance(self.functions, ManyFunctions):
+            return Answer(setting, steps, None, _forecast_many(setting, steps, self.functions))
         design = choose_design(
             setting,
             steps,
@@ -108,29 +115,37 @@ class Question:
             family=options.families,
             inducing_points=options.inducing_points,
         )
-        return Answer(setting, steps, design, self.errors(setting, steps, design))
+        return Answer(setting, steps, design, forecast(setting, steps, design, self.functions))
 
-    def errors(self, setting: Setting, steps: Sequence[Step], design: Design) -> Errors:
-        """Forecast the errors of a design."""
-        prospect = prospect_of(setting, design.features, self.functions)
-        outlook = Outlook.before(setting, prospect, design.kappa, design.target_weight)
-        return forecast_errors(outlook, steps)
+
+def forecast(
+    setting: Setting, steps: Sequence[Step], design: Design, functions: Functions
+) -> Errors:
+    """Forecast the errors of a design."""
+    prospect = prospect_of(setting, design.features, functions)
+    outlook = Outlook.before(setting, prospect, design.kappa, design.target_weight)
+    return after_steps(outlook, steps).errors()
+
+
+def _forecast_many(setting: Setting, steps: Sequence[Step], functions: ManyFunctions) -> Errors:
+    """Forecast the errors of features that are learned."""
+    share = math.fsum(step.share for step in steps if isinstance(step, ALL_STAGES))
+    return after_steps(ManyOutlook.before(setting, functions, share), steps).errors()
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The steps of a fit, its design and its errors."""
+    """The steps of a fit, its design and its errors; features that are learned have no design."""
 
     setting: Setting
     steps: tuple[Step, ...]
-    design: Design
+    design: Design | None
     errors: Errors
 
     @property
     def stages(self) -> tuple[Step, ...]:
         """The Gram stages among the steps."""
-        kinds = (LinearStage, *STAGES)
-        return tuple(step for step in self.steps if isinstance(step, kinds))
+        return tuple(step for step in self.steps if isinstance(step, ALL_STAGES))
 
     def share_of(self, *kinds: type[Step]) -> float:
         """Return the part of μ² that steps of these kinds take."""
@@ -139,22 +154,9 @@ class Answer:
 
 def planned_design(answer: Answer, box: Box) -> PlannedDesign:
     """Describe a design in public numbers; inducing points in the units of the inputs."""
-    features, layout = answer.design.features, answer.design.layout
-    names = ("given",) if layout is None else layout.families
-    lengths = {
-        "grid": None if layout is None else layout.length,
-        "additive": ADDITIVE_LENGTH,
-        "joint": joint_length(len(box.low)),
-        "given": joint_length(len(box.low)),
-    }
+    chosen = _learned(answer) if answer.design is None else _chosen(answer.design, box)
     return PlannedDesign(
-        features=names,
-        feature_shares=(1.0 / len(names),) * len(names),
-        n_features=features.dimension,
-        inducing_points=np.asarray(box.centre + features.anchors * box.half_width),
-        length_scales=tuple(lengths.get(name) for name in names),
-        target_weight=answer.design.target_weight,
-        kappa=answer.design.kappa,
+        **chosen,
         stages=tuple(stage.share for stage in answer.stages),
         count_share=answer.share_of(Count),
         warp_share=answer.share_of(
@@ -163,3 +165,38 @@ def planned_design(answer: Answer, box: Box) -> PlannedDesign:
         guard_share=answer.share_of(Guard, MetricGuard),
         calibration_share=answer.share_of(Calibrate),
     )
+
+
+def _chosen(design: Design, box: Box) -> dict[str, Any]:
+    """Describe features that are fixed before the fit."""
+    features, layout = design.features, design.layout
+    names = ("given",) if layout is None else layout.families
+    lengths = {
+        "grid": None if layout is None else layout.length,
+        "additive": ADDITIVE_LENGTH,
+        "joint": joint_length(len(box.low)),
+        "given": joint_length(len(box.low)),
+    }
+    return {
+        "features": names,
+        "feature_shares": (1.0 / len(names),) * len(names),
+        "n_features": features.dimension,
+        "inducing_points": np.asarray(box.centre + features.anchors * box.half_width),
+        "length_scales": tuple(lengths.get(name) for name in names),
+        "target_weight": design.target_weight,
+        "kappa": design.kappa,
+    }
+
+
+def _learned(answer: Answer) -> dict[str, Any]:
+    """Describe features that are learned: their points are drawn from what is released."""
+    signal, columns = answer.setting.signal, answer.setting.columns
+    return {
+        "features": ("learned",),
+        "feature_shares": (1.0,),
+        "n_features": inducing_points(signal),
+        "inducing_points": np.empty((0, columns)),
+        "length_scales": (None,),
+        "target_weight": 1.0,
+        "kappa": clip_kappa(signal, columns),
+    }

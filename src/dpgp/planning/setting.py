@@ -19,6 +19,11 @@ class Setting:
     rows_per_unit: int = 1
     targets: int = 1
 
+    @property
+    def signal(self) -> float:
+        """nμ over the rows of a unit: how many rows stand out of the noise of a count."""
+        return self.n * self.mu / self.rows_per_unit
+
     @classmethod
     def of(cls, options: Options, n: float, mu: float) -> Setting:
         """Return the setting of a fit of ``n`` rows with these options and a budget μ."""

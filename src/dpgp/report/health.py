@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.conformal import COVERAGE
 from dpgp.planning.design import default_functions, planned_kappa
-from dpgp.planning.forecast import PLAUSIBLE, Outlook, forecast_errors, prospect_of
+from dpgp.planning.forecast import PLAUSIBLE, Outlook, after_steps, prospect_of
+from dpgp.planning.many import plausible_many
+from dpgp.planning.question import Question
 from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.steps import Purse, planned_steps
@@ -188,13 +190,16 @@ def _plausible_error(model: FittedModel, posterior: Posterior) -> float:
     """Return the error of f that nine plausible functions in ten stay below with these releases."""
     options, n = model.options, model.stages[0][0].n
     mu = mu_of_guarantee(options.epsilon, options.delta)
-    if math.isinf(mu) or options.learns_metric:  # forecasts are about fixed features
+    if math.isinf(mu):
         return math.inf
+    if options.learns_metric:
+        answer = Question(options, plausible_many(options.columns)).answer(n, options.epsilon)
+        return float(np.quantile(answer.errors.rmse, PLAUSIBLE[1]))
     setting = Setting.of(options, n, mu)
     steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))
     prospect = prospect_of(setting, posterior.features, default_functions(options.columns))
     outlook = Outlook.before(setting, prospect, planned_kappa(setting))
-    return float(np.quantile(forecast_errors(outlook, steps).rmse, PLAUSIBLE[1]))
+    return float(np.quantile(after_steps(outlook, steps).errors().rmse, PLAUSIBLE[1]))
 
 
 CHECKS = (outside_bounds, unusual_tails, worse_stages, far_from_forecast)

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from dpgp.steps.queries import Query
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.planning.forecast import Outlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
+
+
+class StageOutlook(Protocol):
+    """What is expected to be known, before any data is seen; stages are what changes it."""
+
+    def after_stage(self, share: float) -> Self:
+        """Return what is expected after a stage with a share of μ²."""
+        ...
+
+
+AnyOutlook = TypeVar("AnyOutlook", bound=StageOutlook)
 
 
 class Step(Protocol):
@@ -53,7 +63,7 @@ class Step(Protocol):
         """Take the released answer into what is known."""
         ...
 
-    def forecast(self, outlook: Outlook) -> Outlook:
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return what is expected to be known after this step, before any data."""
         ...
 

@@ -14,7 +14,7 @@ from dpgp.steps.queries import HistogramQuery, count_noise
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
 
@@ -63,7 +63,7 @@ class Calibrate:
             calibrate(row, release.noise_std, known.n, edges) for row in release.counts
         )
 
-    def forecast(self, outlook: Outlook) -> Outlook:
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: it is about the mean."""
         return outlook
 

@@ -11,7 +11,7 @@ from dpgp.steps.queries import CountQuery
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
 
@@ -45,7 +45,7 @@ class Count:
         """Take the noisy number, at least two."""
         known.n = max(release, 2.0)
 
-    def forecast(self, outlook: Outlook) -> Outlook:
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take n as known."""
         return outlook
 

@@ -17,7 +17,7 @@ from dpgp.steps.stage_release import stage_of
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
 
@@ -49,7 +49,7 @@ class GramStage(NumberedStage):
         for k, fit in enumerate(known.targets):
             fit.add(stage_of(release, k, fit.clip, fit.weights, fit.n))
 
-    def forecast(self, outlook: Outlook) -> Outlook:
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return what is expected to be left unknown after one more stage."""
         return outlook.after_stage(self.share)
 

@@ -16,7 +16,7 @@ from dpgp.steps.stage_release import stage_of
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
 
@@ -50,7 +50,7 @@ class Guard:
         for k, (fit, clip) in enumerate(zip(known.targets, self._clips(known), strict=True)):
             fit.guard(stage_of(release, k, clip, fit.weights, fit.n))
 
-    def forecast(self, outlook: Outlook) -> Outlook:
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take the noise to be Gaussian."""
         return outlook
 

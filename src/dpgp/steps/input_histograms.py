@@ -15,7 +15,7 @@ from dpgp.steps.queries import HistogramQuery, count_noise
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
 
@@ -57,7 +57,7 @@ class InputHistograms:
         warp = fit_warp(release.counts, release.noise_std, known.n)
         known.inputs = UnitInputs(known.options.box, warp)
 
-    def forecast(self, outlook: Outlook) -> Outlook:
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take inputs to be spread evenly."""
         return outlook
 

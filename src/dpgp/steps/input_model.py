@@ -26,7 +26,7 @@ from dpgp.steps.queries import HistogramQuery, count_noise
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
 
@@ -66,7 +66,7 @@ class MarginalHistograms:
         known.many.marginals = marginals
         known.inputs = UnitInputs(box, marginals.warp())
 
-    def forecast(self, outlook: Outlook) -> Outlook:
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take inputs to be spread evenly."""
         return outlook
 
@@ -112,7 +112,7 @@ class CellCounts:
             many.pool, self._cells(known), release.counts[0], release.noise_std, known.n
         )
 
-    def forecast(self, outlook: Outlook) -> Outlook:
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take inputs to be spread evenly."""
         return outlook
 

@@ -16,7 +16,7 @@ from dpgp.steps.queries import GramQuery, gram_noise_stds
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
 
@@ -53,9 +53,9 @@ class LinearStage:
             many.pool = synthetic_pool(many.marginals, many.marginals.warp(), moments)
         many.line = (release, known.stage_weight(self.share))
 
-    def forecast(self, outlook: Outlook) -> Outlook:
-        """Return the outlook as it is: a line is a small part of what stages learn."""
-        return outlook
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
+        """Return what is expected to be unknown after one more stage."""
+        return outlook.after_stage(self.share)
 
     @classmethod
     def why(cls, planned: Sequence[LinearStage]) -> str:

@@ -15,7 +15,7 @@ from dpgp.steps.stage_release import stage_of
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
 
@@ -56,7 +56,7 @@ class MetricGuard:
             ]
         )
 
-    def forecast(self, outlook: Outlook) -> Outlook:
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take the noise to be Gaussian."""
         return outlook
 

@@ -17,7 +17,7 @@ from dpgp.steps.queries import GramQuery, gram_noise_stds, noise_of_gram
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
 
@@ -54,8 +54,8 @@ class MetricStage(NumberedStage):
         renew = self.number % 2 == 0 and self.number < self.of
         known.many.take(release, known.stage_weight(self.share), renew=renew)
 
-    def forecast(self, outlook: Outlook) -> Outlook:
-        """Return what fixed features would leave unknown after one more stage."""
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
+        """Return what is expected to be unknown after one more stage."""
         return outlook.after_stage(self.share)
 
     @classmethod
@@ -63,5 +63,5 @@ class MetricStage(NumberedStage):
         """Say how many stages there are."""
         return (
             f"{len(planned)} stages in a learned metric, each about what the ones before left "
-            "unexplained; the forecast is that of fixed features, which reach less"
+            "unexplained"
         )

@@ -16,7 +16,7 @@ from dpgp.steps.queries import HistogramQuery, count_noise
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.planning.forecast import Outlook
+    from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
 
@@ -55,7 +55,7 @@ class TargetHistograms:
             locate(counts, release.noise_std, known.n) for counts in release.counts
         )
 
-    def forecast(self, outlook: Outlook) -> Outlook:
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take targets to fill their bounds."""
         return outlook
 

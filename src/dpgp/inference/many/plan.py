@@ -12,7 +12,7 @@ import numpy as np
 INPUT_SHARE, CELL_SHARE = 0.05, 0.05
 """Shares of μ² for the histograms of the inputs, and for the counts of their cells."""
 
-WORTHWHILE = 17.0
+WORTHWHILE = 5.0
 """How many times its noise all rows must be in a histogram for an input model to be bought."""
 
 LINEAR_SHARE, LINEAR_SHARE_ALONE = 0.06, 0.15

@@ -1,0 +1,158 @@
+r"""What a fit of many inputs is expected to reach, before any of the data is seen.
+
+Such a fit learns the metric in which f is smooth, and spends every stage where most is unknown. So
+it is forecast along the eigenfunctions of f's own prior: with unknown variances :math:`e_j` and
+squared weights :math:`p_j` by water-filling, a stage leaves
+
+.. math:: 1/e_j' = 1/e_j + \frac{p_j}{c + p_jm_2R^2/(ng^2\omega)}, \quad c = (\sigma R/(ng))^2/h
+
+with the noise σ of its sums, the clip R and its slope g, its part ω of all stages, and the share h
+of the information that survives while the metric is still unknown. docs/choosing-epsilon.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+from scipy.stats.qmc import Sobol
+
+from dpgp.features.placement import low_discrepancy_points
+from dpgp.inference.clipping import second_moment, slope
+from dpgp.inference.many.belief import LOG_SD_OF_SDS
+from dpgp.inference.many.dictionary import REFERENCE, parts
+from dpgp.inference.many.metric import first_metric
+from dpgp.inference.many.plan import MOST_FEATURES, clip_kappa
+from dpgp.inference.many.target import FIRST_CLIP
+from dpgp.inference.many.water_filling import squared_weights
+from dpgp.planning.forecast import Errors
+from dpgp.planning.setting import Setting
+from dpgp.privacy.mechanism import gram_noise
+
+Array = NDArray[np.float64]
+
+POINTS = 512
+"""Points of the cube that stand for the inputs."""
+
+FUNCTIONS = 32
+"""Equally plausible kinds of functions."""
+
+SCALE, LOG_SD_OF_SCALE = 0.25, 0.4
+"""Standard deviation of a target, in half-widths of its bounds: median, and spread of its log."""
+
+EXPLAINABLE = (0.3, 0.95)
+"""Share of a target's variance that its inputs explain."""
+
+LOG_SD_OF_RELEVANCE, LOG_SD_OF_LENGTH = 1.0, 0.5
+"""How unequal inputs are in their relevance, and how unsure the length is."""
+
+EFFICIENCY = 0.5
+"""Share of the information of a stage that survives: features are chosen before the metric is
+known. By hand; `benchmarks/forecast.py` compares forecasts with fits."""
+
+
+@dataclass(frozen=True)
+class ManyFunctions:
+    """Plausible functions of many inputs: spectra of f under its own prior, and the noise.
+
+    Variances of eigenfunctions are in half-widths of the target, one row a kind of function.
+    """
+
+    spectra: Array
+    noise_variances: Array
+
+
+@lru_cache(maxsize=16)
+def plausible_many(columns: int, noise_std: float | None = None) -> ManyFunctions:
+    """Return equally plausible kinds; ``noise_std`` is in half-widths of the target."""
+    U = low_discrepancy_points([-1.0] * columns, [1.0] * columns, POINTS)
+    normal = ndtri(Sobol(7 + columns, scramble=False).random(FUNCTIONS) + 0.5 / FUNCTIONS)
+    shapes = np.array([_shape(U, draw[2:]) for draw in normal])
+    variances = (SCALE * np.exp(LOG_SD_OF_SCALE * normal[:, 0])) ** 2
+    low, high = EXPLAINABLE
+    explained = low + (high - low) * (np.argsort(np.argsort(normal[:, 1])) + 0.5) / FUNCTIONS
+    noises = (
+        (1.0 - explained) * variances if noise_std is None else np.full(FUNCTIONS, noise_std**2)
+    )
+    return ManyFunctions(shapes * (explained * variances)[:, None], noises)
+
+
+def _shape(U: Array, draw: Array) -> Array:
+    """Return the spectrum of one kind of function, of sum one: weights of parts, relevances."""
+    columns = U.shape[1]
+    sds = REFERENCE[1:] * np.exp(LOG_SD_OF_SDS * draw[:3])
+    relevance = np.exp(LOG_SD_OF_RELEVANCE * draw[5 : 5 + columns])
+    relevance *= np.sqrt(columns / np.sum(relevance**2))
+    root = first_metric(U) * relevance * np.exp(-LOG_SD_OF_LENGTH * draw[3])
+    line, additive, smooth = (part(U) for part in parts(root)[1:])
+    K = sds[0] ** 2 * line + sds[1] ** 2 * additive + sds[2] ** 2 * smooth
+    centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    spectrum = np.maximum(np.linalg.eigvalsh(centred)[::-1], 0.0)
+    return np.asarray(spectrum / spectrum.sum())
+
+
+@dataclass(frozen=True)
+class ManyOutlook:
+    """What is expected to be unknown between the steps of a fit of many inputs, for every kind."""
+
+    setting: Setting
+    functions: ManyFunctions
+    stage_share: float  # of all stages together
+    unknown: Array
+    clips: Array | None = None
+
+    @classmethod
+    def before(cls, setting: Setting, functions: ManyFunctions, stage_share: float) -> ManyOutlook:
+        """Return the outlook before the first step: the prior."""
+        return cls(setting, functions, stage_share, functions.spectra)
+
+    def after_stage(self, share: float) -> ManyOutlook:
+        """Return the outlook after a stage with a share of μ²."""
+        setting = self.setting
+        noise = gram_noise(
+            setting.mu * math.sqrt(share),
+            1.0 / math.sqrt(setting.targets),
+            setting.targets,
+            setting.neighbours,
+            setting.rows_per_unit,
+        ).cross_std
+        taus, clips = self._clips()
+        gains = slope(clips, taus) / clips
+        costs = (noise / (setting.n * gains)) ** 2 / EFFICIENCY
+        sampling = second_moment(clips, taus) / (gains * clips) ** 2
+        sampling = sampling * self.stage_share / (setting.n * share)
+        left = [_left(*each) for each in zip(self.unknown, costs, sampling, strict=True)]
+        return replace(self, unknown=np.array(left), clips=clips)
+
+    def _clips(self) -> tuple[Array, Array]:
+        """Return the residuals' sds, and where the next stage clips them."""
+        taus = np.sqrt(self.functions.noise_variances + self.unknown.sum(axis=1))
+        if self.clips is None:
+            return taus, FIRST_CLIP * taus
+        setting = self.setting
+        kappa = clip_kappa(setting.signal, setting.columns)
+        return taus, np.minimum(self.clips, min(kappa, 6.0) * taus)
+
+    def errors(self) -> Errors:
+        """Return the root mean square error of f that is left, for every kind of function."""
+        functions = self.functions
+        return Errors(
+            np.sqrt(self.unknown.sum(axis=1)),
+            np.sqrt(functions.spectra.sum(axis=1)),
+            np.sqrt(functions.noise_variances),
+        )
+
+
+def _left(unknown: Array, cost: float, sampling: float) -> Array:
+    """Return the variances that a stage leaves of descending ones."""
+    seen = unknown[:MOST_FEATURES]
+    powers = squared_weights(max(cost, 1e-12) / np.maximum(seen, 1e-12))
+    precision = powers / (cost + sampling * powers + 1e-12)
+    left = unknown.copy()
+    known = left[: len(powers)]
+    left[: len(powers)] = known / (1.0 + known * precision)
+    return np.sort(left)[::-1]
