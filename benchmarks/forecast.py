@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 import dpgp
-from dpgp import design
 from dpgp.inference.priors import default_kernel, hyper_prior
+from dpgp.planning import design
 from dpgp.planning.design import Layout, layouts
 from dpgp.planning.prior_functions import Functions
 from dpgp.privacy.noise import SeededNoiseWarning
@@ -29,7 +29,8 @@ CELLS = [
 ]  # fmt: skip
 CONTESTS = [(1, 300, 0.3), (1, 3000, 1.0), (2, 500, 0.5), (2, 5000, 1.0)]
 MANY_CELLS = [
-    (5, 1000, 1.0), (5, 5000, 1.0), (5, 5000, 3.0), (10, 1000, 1.0), (10, 5000, 1.0), (10, 5000, 3.0),
+    (5, 1000, 1.0), (5, 5000, 1.0), (5, 5000, 3.0),
+    (10, 1000, 1.0), (10, 5000, 1.0), (10, 5000, 3.0),
 ]  # fmt: skip
 SD, EXPLAINED = 0.25, 0.8  # of a target of many inputs, in half-widths of its bounds
 FINER = {2: Layout(("grid",), 9, 0.28)}  # more than a fit may take by default

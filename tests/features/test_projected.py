@@ -12,7 +12,7 @@ from dpgp.inference.many.dictionary import REFERENCE, kernel_of
 
 GENERATOR = np.random.default_rng(0)
 Z = GENERATOR.uniform(-1, 1, (40, 4))
-DICTIONARY = InducingFeatures(kernel_of(GENERATOR.normal(size=(4, 4)), REFERENCE), Z)
+DICTIONARY = InducingFeatures(kernel_of(GENERATOR.normal(size=(4, 4)), np.eye(4), REFERENCE), Z)
 
 
 def projected(size=12, scale=1.0, seed=1):

@@ -24,6 +24,10 @@ Array = NDArray[np.float64]
 MOST_AT_ONCE = 2**24
 """Numbers that covariances of many θ may take in memory at once, about."""
 
+EVEN_ROWS = 16
+"""Anchors are cut into multiples of this: matrix products treat the rest of a block in another way,
+and a point's numbers must not depend on its place."""
+
 HALVINGS = 40
 """Of an interval of ten standard deviations, to 10⁻¹¹ of one."""
 
@@ -105,7 +109,8 @@ class Posterior:
 
     def _mean_gram(self, X: Array, Y: Array) -> Array:
         """Return K_θ(X, Y) averaged over θ, as many rows at a time as memory allows."""
-        size = max(1, MOST_AT_ONCE // ((len(self.thetas) + X.shape[1]) * max(len(Y), 1)))
+        size = MOST_AT_ONCE // ((len(self.thetas) + X.shape[1]) * max(len(Y), 1))
+        size = max(size // EVEN_ROWS, 1) * EVEN_ROWS
         parts = [X[start : start + size] for start in range(0, max(len(X), 1), size)]
         return np.concatenate([mean_gram(self._tree, part, Y, NUMPY) for part in parts])
 

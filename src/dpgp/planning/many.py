@@ -84,12 +84,12 @@ def plausible_many(columns: int, noise_std: float | None = None) -> ManyFunction
 def _shape(U: Array, draw: Array) -> Array:
     """Return the spectrum of one kind of function, of sum one: weights of parts, relevances."""
     columns = U.shape[1]
-    sds = REFERENCE[1:] * np.exp(LOG_SD_OF_SDS * draw[:3])
-    relevance = np.exp(LOG_SD_OF_RELEVANCE * draw[5 : 5 + columns])
+    sds = REFERENCE[1:] * np.exp(LOG_SD_OF_SDS * draw[:4])
+    relevance = np.exp(LOG_SD_OF_RELEVANCE * draw[5:])
     relevance *= np.sqrt(columns / np.sum(relevance**2))
-    root = first_metric(U) * relevance * np.exp(-LOG_SD_OF_LENGTH * draw[3])
-    line, additive, smooth = (part(U) for part in parts(root)[1:])
-    K = sds[0] ** 2 * line + sds[1] ** 2 * additive + sds[2] ** 2 * smooth
+    broad = first_metric(U)
+    root = broad * relevance * np.exp(-LOG_SD_OF_LENGTH * draw[4])
+    K = sum(sd**2 * kernel(U) for sd, kernel in zip(sds, parts(root, broad)[1:], strict=True))
     centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     spectrum = np.maximum(np.linalg.eigvalsh(centred)[::-1], 0.0)
     return np.asarray(spectrum / spectrum.sum())

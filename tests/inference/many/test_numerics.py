@@ -14,7 +14,7 @@ from dpgp.inference.many.water_filling import squared_weights, water_filled
 RNG = np.random.default_rng(0)
 SYNTHETIC = RNG.uniform(-1, 1, (1024, 4))
 NONE = np.zeros(1024)
-DICTIONARY = Dictionary(1.2 * np.eye(4), SYNTHETIC[:60], SYNTHETIC)
+DICTIONARY = Dictionary(1.2 * np.eye(4), 0.8 * np.eye(4), SYNTHETIC[:60], SYNTHETIC)
 
 
 def records_of(f, count=2, noise=0.01, seed=1):
@@ -28,10 +28,12 @@ def records_of(f, count=2, noise=0.01, seed=1):
 
 
 def test_prior_of_the_dictionary_is_that_of_its_kernel():
-    P, sds = DICTIONARY.features.projection, np.array([0.3, 0.5, 0.2, 0.9])
-    K = kernel_of(DICTIONARY.root, sds)(DICTIONARY.anchors)
+    P, sds = DICTIONARY.features.projection, np.array([0.3, 0.5, 0.2, 0.4, 0.9])
+    K = kernel_of(DICTIONARY.root, DICTIONARY.broad, sds)(DICTIONARY.anchors)
     np.testing.assert_allclose(DICTIONARY.prior(sds), P @ K @ P.T, rtol=1e-8, atol=1e-10)
-    kernel = kernel_of(DICTIONARY.root, REFERENCE).clone_with_theta(theta_of(sds, 1.7, 4))
+    kernel = kernel_of(DICTIONARY.root, DICTIONARY.broad, REFERENCE).clone_with_theta(
+        theta_of(sds, 1.7, 4)
+    )
     expected = P @ kernel(DICTIONARY.anchors) @ P.T
     np.testing.assert_allclose(DICTIONARY.prior(sds, 1.7), expected, rtol=1e-8, atol=1e-10)
 

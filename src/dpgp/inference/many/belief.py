@@ -2,8 +2,8 @@ r"""Posterior and evidence of a linear Gaussian model in normal equations.
 
 With :math:`w \sim N(0, C)`, :math:`C = LL^\top` and records of precision J and linear term h:
 :math:`S = I + L^\top JL`, :math:`\bar w = LS^{-1}L^\top h` and :math:`V = LS^{-1}L^\top`.
-The evidence is wanted for many C that are sums of the same four parts. With :math:`J = RR^\top`,
-:math:`h = Rg` and :math:`K = R^\top CR`, which is a sum of four as well,
+The evidence is wanted for many C that are sums of the same parts. With :math:`J = RR^\top`,
+:math:`h = Rg` and :math:`K = R^\top CR`, which is such a sum as well,
 
 .. math:: \log p = \tfrac12 g^\top g - \tfrac12 g^\top(I + K)^{-1}g - \tfrac12\log|I + K|
 
@@ -12,6 +12,7 @@ up to a constant of the data.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,9 @@ LOG_SD_OF_SDS = 0.7
 """Prior sd of the logarithm of every prior sd, around the reference."""
 
 LOWEST, HIGHEST = 0.3, 1.35
+
+JITTERS = 10.0 ** np.arange(-8.0, 1.0, 2.0)
+"""Relative to the mean variance."""
 
 SMALLEST_PRECISION = 1e-12
 """Directions that records say less about, relative to the best known one, count as unknown."""
@@ -76,8 +80,8 @@ class Evidence:
         """Return the evidence, up to a constant of the data."""
         K = np.tensordot(sds**2, self._parts, axes=1)
         if length != 1.0:
-            K += sds[3] ** 2 * (
-                self._seen(self._dictionary.smooth_covariance(length)) - self._parts[3]
+            K += sds[-1] ** 2 * (
+                self._seen(self._dictionary.smooth_covariance(length)) - self._parts[-1]
             )
         root = _root_of_one_plus(K)
         half = solve_triangular(root, self._g, lower=True, check_finite=False)
@@ -113,6 +117,12 @@ def _root_of_one_plus(K: Array) -> Array:
 
 
 def lower_root(C: Array) -> Array:
-    """Return the Cholesky root of a covariance that rounding may have made singular."""
-    d = len(C)
-    return np.asarray(np.linalg.cholesky(C + 1e-8 * np.trace(C) / d * np.eye(d)))
+    """Return the Cholesky root of a covariance that rounding may have made singular.
+
+    The jitter grows until it exceeds what rounding took: at most to the mean variance.
+    """
+    size = np.trace(C) / len(C) * np.eye(len(C))
+    for jitter in JITTERS:
+        with suppress(np.linalg.LinAlgError):
+            return np.asarray(np.linalg.cholesky(C + jitter * size))
+    raise np.linalg.LinAlgError("a covariance is not positive even with a large jitter.")

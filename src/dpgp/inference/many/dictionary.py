@@ -1,8 +1,11 @@
-r"""The functions a fit of many inputs is about: one Gaussian process of four parts.
+r"""The functions a fit of many inputs is about: one Gaussian process of five parts.
 
-.. math:: k = s_0^2 + s_1^2\,\tfrac1D x^\top y + s_2^2\,k_{add} + s_3^2\,k_L(x, y)
+.. math:: k = s_0^2 + s_1^2\,\tfrac1D x^\top y + s_2^2\,k_{add} + s_3^2\,k_{L_0}(x, y)
+          + s_4^2\,k_L(x, y)
 
-a constant, a line, a sum of functions of one input, and a smooth function in the metric L. Its
+a constant, a line, a sum of functions of one input, a broad function in the metric :math:`L_0` that
+treats all inputs alike, and a smooth function in the learned metric L. A metric that has learned
+too early that an input does not matter is never sure of it: the broad part keeps looking. The
 features are those of inducing points at synthetic rows, :math:`\phi = K_{ZZ}^{-1/2}k_Z`; other
 weights s enter through the prior of the weights, :math:`C_s = \sum_b s_b^2 PK_bP^\top`.
 """
@@ -23,30 +26,32 @@ from dpgp.kernels.metric_rbf import MetricRBF
 
 Array = NDArray[np.float64]
 
-REFERENCE = np.array([0.5, 0.8, 0.6, 0.7])
-"""Prior sds of constant, line, sum and smooth part, in standard deviations of the target."""
+REFERENCE = np.array([0.5, 0.8, 0.6, 0.3, 0.7])
+"""Prior sds of constant, line, sum, broad and smooth part, in sds of the target."""
 
 
-def parts(root: Array) -> tuple[Any, Any, Any, Any]:
-    """Return the kernels of the four parts, each of variance about one at most."""
+def parts(root: Array, broad: Array) -> tuple[Any, ...]:
+    """Return the kernels of the five parts, each of variance about one at most."""
     line = ConstantKernel(1.0 / len(root), "fixed") * DotProduct(0.0, "fixed")
-    return ConstantKernel(1.0, "fixed"), line, AdditiveRBF(), MetricRBF(root)
+    return ConstantKernel(1.0, "fixed"), line, AdditiveRBF(), MetricRBF(broad), MetricRBF(root)
 
 
-def kernel_of(root: Array, sds: Array) -> Any:
+def kernel_of(root: Array, broad: Array, sds: Array) -> Any:
     """Return the sum of the parts; its hyperparameters are their variances and the length."""
-    constant, line, additive, smooth = (float(sd) ** 2 for sd in sds)
+    constant, line, additive, everywhere, smooth = (float(sd) ** 2 for sd in sds)
     return (
         ConstantKernel(constant)
         + ConstantKernel(line / len(root)) * DotProduct(0.0, "fixed")
         + ConstantKernel(additive) * AdditiveRBF()
+        + ConstantKernel(everywhere) * MetricRBF(broad, 1.0, "fixed")
         + ConstantKernel(smooth) * MetricRBF(root)
     )
 
 
 def theta_of(sds: Array, length: float, columns: int) -> Array:
     """Return the logarithms of the hyperparameters of :func:`kernel_of`."""
-    return np.append(2.0 * np.log(sds) - np.log([1.0, columns, 1.0, 1.0]), np.log(length))
+    sizes = np.array([1.0, columns, 1.0, 1.0, 1.0])
+    return np.append(2.0 * np.log(sds) - np.log(sizes), np.log(length))
 
 
 @dataclass(frozen=True)
@@ -54,13 +59,14 @@ class Dictionary:
     """Features of inducing points under a metric, and what they are at the synthetic rows."""
 
     root: Array  # L, (D, D)
+    broad: Array  # L₀
     anchors: Array  # Z
     synthetic: Array
 
     @cached_property
     def features(self) -> InducingFeatures:
         """φ = K_ZZ^{−1/2}k_Z of the kernel with the reference sds."""
-        return InducingFeatures(kernel_of(self.root, REFERENCE), self.anchors)
+        return InducingFeatures(kernel_of(self.root, self.broad, REFERENCE), self.anchors)
 
     @cached_property
     def values(self) -> NDArray[np.float32]:
@@ -69,9 +75,10 @@ class Dictionary:
 
     @cached_property
     def part_covariances(self) -> Array:
-        """P K_b(Z, Z) Pᵀ of the four parts."""
+        """P K_b(Z, Z) Pᵀ of the five parts."""
         P, Z = self.features.projection, self.anchors
-        grams = (np.broadcast_to(part(Z), (len(Z), len(Z))) for part in parts(self.root))
+        kernels = parts(self.root, self.broad)
+        grams = (np.broadcast_to(kernel(Z), (len(Z), len(Z))) for kernel in kernels)
         return np.stack([P @ gram @ P.T for gram in grams])
 
     @cached_property
@@ -83,7 +90,7 @@ class Dictionary:
         """Return C = Σ s_b² P K_b Pᵀ, where the metric is divided by a length."""
         C = np.tensordot(sds**2, self.part_covariances, axes=1)
         if length != 1.0:
-            C += sds[3] ** 2 * (self.smooth_covariance(length) - self.part_covariances[3])
+            C += sds[-1] ** 2 * (self.smooth_covariance(length) - self.part_covariances[-1])
         return np.asarray(C)
 
     def smooth_covariance(self, length: float) -> Array:

@@ -1,6 +1,6 @@
 r"""The posterior of a fit of many inputs: one Gaussian process, marginal over hyperparameters.
 
-All records are read once more in the last dictionary, from the last mean. Prior sds of the four
+All records are read once more in the last dictionary, from the last mean. Prior sds of the
 parts and a length of the metric are integrated over by importance sampling.
 """
 
@@ -65,7 +65,7 @@ def guarded(
 
 
 def _prior(dictionary: Dictionary, theta: Array) -> Array:
-    return dictionary.prior(np.exp(theta[:4]), float(np.exp(theta[4])))
+    return dictionary.prior(np.exp(theta[:-1]), float(np.exp(theta[-1])))
 
 
 def _integrate(equations: NormalEquations, dictionary: Dictionary, sds: Array) -> WeightedPoints:
@@ -75,14 +75,14 @@ def _integrate(equations: NormalEquations, dictionary: Dictionary, sds: Array) -
     def log_density(thetas: Array) -> Array:
         return np.array(
             [
-                evidence(np.exp(theta[:4]), float(np.exp(theta[4])))
-                + log_prior(np.exp(theta[:4]))
-                - 0.5 * (theta[4] / LENGTH_SD) ** 2
+                evidence(np.exp(theta[:-1]), float(np.exp(theta[-1])))
+                + log_prior(np.exp(theta[:-1]))
+                - 0.5 * (theta[-1] / LENGTH_SD) ** 2
                 for theta in thetas
             ]
         )
 
-    start = Proposal(np.append(np.log(sds), 0.0), np.diag([0.5**2] * 4 + [0.25**2]))
+    start = Proposal(np.append(np.log(sds), 0.0), np.diag([0.5**2] * len(sds) + [0.25**2]))
     points, _ = integrate(log_density, [start], POINTS, ROUNDS)
     index = thin(points, DRAWS)
     return WeightedPoints(points.thetas[index], np.full(DRAWS, 1.0 / DRAWS), points.log_integral)
@@ -107,12 +107,12 @@ def _collapse(
     noise = np.sqrt(max(target.forecast**2 - unknown, LEAST_NOISE * target.forecast**2))
     columns = dictionary.anchors.shape[1]
     thetas = [
-        np.append(theta_of(scale * np.exp(t[:4]), np.exp(t[4]), columns), np.log(scale * noise))
+        np.append(theta_of(scale * np.exp(t[:-1]), np.exp(t[-1]), columns), np.log(scale * noise))
         for t in points.thetas
     ]
     return Posterior(
         features=dictionary.features,
-        kernel=kernel_of(dictionary.root, scale * target.sds),
+        kernel=kernel_of(dictionary.root, dictionary.broad, scale * target.sds),
         moments=Moments(
             place * dictionary.one + scale * means.mean(axis=0),
             scale**2 * (V + V.T) / 2,

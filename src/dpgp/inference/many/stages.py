@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,8 @@ class ManyInputsFit:
         self, synthetic: Array, locations: Sequence[Location], n: float, inducing: int, kappa: float
     ) -> None:
         self.n = n
-        self.dictionary = Dictionary(first_metric(synthetic), synthetic[:inducing], synthetic)
+        first = first_metric(synthetic)
+        self.dictionary = Dictionary(first, first, synthetic[:inducing], synthetic)
         d = self.dictionary.features.dimension
         nothing = Centre(np.zeros(d), np.zeros(len(synthetic)))
         prior = WeightBelief(np.zeros(d), prior_root(self.dictionary))
@@ -83,9 +84,7 @@ class ManyInputsFit:
         sums = sum(gradient_metric(self.dictionary, target.belief) for target in self.targets)
         metric = np.asarray(sums) / len(self.targets)
         for candidate in (metric, np.diag(np.diag(metric))):
-            other = Dictionary(
-                metric_root(candidate), self.dictionary.anchors, self.dictionary.synthetic
-            )
+            other = replace(self.dictionary, root=metric_root(candidate))
             targets = [target.copy() for target in self.targets]
             evidence = sum(target.learn(other) for target in targets)
             if evidence > value:
