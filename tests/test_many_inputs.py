@@ -136,3 +136,22 @@ def test_odd_columns_do_no_harm():
 def test_few_rows_and_a_small_budget_are_no_worse_than_the_mean():
     model = regressor(0.3).fit(X[:300], Y[:300])
     assert relative_error(model) < 1.15
+
+
+def test_inputs_in_a_corner_of_their_bounds_leave_a_model():
+    rng = np.random.default_rng(0)
+    skewed = rng.lognormal(0, 1.5, (1500, 6))
+    f = np.log(skewed[:, 0]) + np.log(skewed[:, 1])
+    model = regressor(1.0, bounds=(0, 200), target_bounds=(-8, 8)).fit(skewed, np.clip(f, -8, 8))
+    assert np.isfinite(model.predict(skewed, return_std=True)).all()
+    assert model.score(skewed, f) > 0.0
+
+
+def test_an_input_that_acts_only_with_another_leaves_room_for_doubt():
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(2500, 12))
+    f = 0.3 * (Z[:, 0] + np.tanh(Z[:, 1] * Z[:, 2]))
+    y = f + 0.2 * rng.normal(size=len(f))
+    model = regressor(1.0, bounds=(-4, 4), target_bounds=(-2, 2)).fit(Z[:2000], y[:2000])
+    lower, upper = model.predict_interval(Z[2000:], 0.95, latent=True)
+    assert np.mean((lower <= f[2000:]) & (f[2000:] <= upper)) > 0.55

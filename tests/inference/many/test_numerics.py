@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from dpgp.inference.clipping import second_moment
-from dpgp.inference.many.belief import Evidence, climb, condition
+from dpgp.inference.many.belief import Evidence, climb, condition, lower_root
 from dpgp.inference.many.dictionary import REFERENCE, Dictionary, kernel_of, theta_of
 from dpgp.inference.many.location import BINS, locate
 from dpgp.inference.many.metric import gradient_metric, metric_root
@@ -153,3 +153,10 @@ def test_the_sd_of_residuals_is_read_from_clipped_squares(truth):
     square = float(second_moment(1.0, truth))
     assert residual_sd(square, 1e-3, 1.0, 1.0, 1e5) == pytest.approx(truth, rel=0.03)
     assert residual_sd(square, 10.0, 1.0, 1.0, 1e5) == pytest.approx(1.0, rel=0.3)
+
+
+def test_a_root_of_a_covariance_that_rounding_made_negative():
+    direction = np.linspace(1, 2, 30)
+    C = np.outer(direction, direction) - 1e-5 * np.eye(30)
+    root = lower_root(C)
+    np.testing.assert_allclose(root @ root.T, C, atol=1e-3)
