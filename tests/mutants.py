@@ -23,9 +23,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ALSO_TESTED_BY = {
-    "rounding": "sensitivity",
-    "neighbours": "sensitivity",
+    "certificate": "ledger",
     "fixed_point": "exact_sums",
+    "neighbours": "sensitivity",
+    "rounding": "sensitivity",
 }
 SECONDS = 120  # a mutant that never ends counts as noticed
 
