@@ -49,7 +49,7 @@ lint: $(VENV)/test.stamp
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --quiet --check .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/lint-imports > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+	@$(BIN)/lint-imports > $(VENV)/lint-imports.log || { cat $(VENV)/lint-imports.log; exit 1; }
 
 test: lint
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "$(FAST)" -n auto

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpgp.privacy.accounting import Spent, mu_of_guarantee
+from dpgp.privacy.calibration import delta_of_mu
 from dpgp.privacy.events import ApproximateRelease, GaussianRelease
 
 DELTA = 1e-5
@@ -45,6 +46,30 @@ def test_only_other_events():
     spent = Spent.by([ApproximateRelease("one", 0.5, 1e-6), ApproximateRelease("two", 0.25, 1e-6)])
     assert spent.epsilon_at(DELTA) == pytest.approx(0.75)
     assert spent.epsilon_at(1.5e-6) == math.inf
+
+
+def test_a_selection_alone_is_worth_its_own_epsilon_at_its_own_delta():
+    spent = Spent.by([ApproximateRelease("a selection", 0.5, DELTA)])
+    assert spent.epsilon_at(DELTA) == 0.5
+    assert spent.epsilon_at(math.nextafter(DELTA, 0.0)) == math.inf
+
+
+def test_gaussian_noise_needs_some_delta_of_its_own():
+    both = Spent.by([gaussian(0.3), ApproximateRelease("a selection", 0.5, DELTA)])
+    assert both.epsilon_at(DELTA) == math.inf
+    assert both.epsilon_at(2 * DELTA) < math.inf
+
+
+@pytest.mark.parametrize("eta", [1e-6, 0.1])
+def test_what_discrete_noise_costs_comes_off_delta_and_onto_epsilon(eta):
+    # δ' = e^η δ(ε), ε' = ε + η
+    epsilon = Spent(mu=0.3, eta=eta, epsilon=0.0, delta=0.0).epsilon_at(DELTA)
+    reached = math.exp(eta) * delta_of_mu(0.3, epsilon - eta)
+    assert DELTA * (1 - 1e-9) < reached <= DELTA * (1 + 1e-15)
+
+
+def test_nothing_is_promised_beyond_the_tail_of_discrete_noise():
+    assert Spent.by([gaussian(60.0)]).epsilon_at(DELTA) == math.inf  # ε would be above 1800
 
 
 def test_without_noise_nothing_is_promised():

@@ -189,6 +189,28 @@ def test_errors_name_the_argument_the_rule_and_the_value():
         gaussian_sigma(math.inf, 1.0)
 
 
+@pytest.mark.parametrize("value", [-1.0, -1e-300, math.nan])
+def test_no_conversion_takes_a_negative_number_or_none(value):
+    for convert in (
+        lambda: log_delta_of_mu(value, 1.0),
+        lambda: log_delta_of_mu(1.0, value),
+        lambda: delta_of_mu(value, 1.0),
+        lambda: epsilon_of_mu(value, 1e-5),
+        lambda: compose([0.5, value]),
+        lambda: rho_of_mu(value),
+        lambda: mu_of_rho(value),
+        lambda: gaussian_sigma(value, 1.0),
+        lambda: gaussian_sigma(1.0, value),
+    ):
+        with pytest.raises(ValueError, match=r"must be (zero or )?positive, got"):
+            convert()
+
+
+def test_noise_needs_a_budget():
+    with pytest.raises(ValueError, match=r"`mu` must be positive, got 0\.0"):
+        gaussian_sigma(1.0, 0.0)
+
+
 @pytest.mark.parametrize("delta", [0.0, 1.0, -0.1, math.nan])
 def test_delta_must_be_a_probability(delta):
     message = "`delta` must be greater than 0 and less than 1"

@@ -109,6 +109,20 @@ def test_cost_refuses_coarse_scales():
         discretisation_cost(0, MIN_SCALE)
 
 
+@pytest.mark.parametrize("value", [-1.0, math.nan])
+def test_what_no_bound_covers_is_refused_by_name(value):
+    with pytest.raises(ValueError, match="`sigma_min` must be"):
+        discretisation_cost(1, value)
+    for convert in (discrete_guarantee, continuous_target):
+        for name, arguments in {
+            "epsilon": (value, 1e-5, 1e-9),
+            "delta": (1.0, value, 1e-9),
+            "eta": (1.0, 1e-5, value),
+        }.items():
+            with pytest.raises(ValueError, match=f"`{name}` must be"):
+                convert(*arguments)
+
+
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 50.0, 100.0])
 @pytest.mark.parametrize("delta", [1e-300, 1e-100, 1e-5, 0.3])
 @pytest.mark.parametrize("eta", [0.0, 2e-14, 1e-6])

@@ -1,3 +1,4 @@
+import threading
 import time
 
 import numpy as np
@@ -99,6 +100,27 @@ def test_threads_draw_blocks_one_at_a_time():
     assert sum_blocks(blocks(), lambda block, _: block, EVEN, 1, 1, n_jobs=4)[0, 0] == 20
 
 
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_as_many_threads_as_asked_for_work_at_once(n_jobs):
+    together, threads = threading.Barrier(n_jobs, timeout=60), set()
+
+    def columns_of(block, _):
+        if block is EVEN:  # once in every thread
+            together.wait()
+        threads.add(threading.get_ident())
+        return block
+
+    sum_blocks([np.ones((1, 1))] * 5, columns_of, EVEN, 1, 1, n_jobs)
+    assert len(threads) == n_jobs
+    assert (threading.get_ident() in threads) is (n_jobs == 1)
+
+
+@pytest.mark.parametrize("n_jobs", [None, -1])
+def test_jobs_count_as_in_scikit_learn(n_jobs):
+    columns = integer_columns(4, 2, 50)
+    assert np.array_equal(total(columns, 7, n_jobs), exact_gram(columns))
+
+
 def test_an_error_in_a_thread_reaches_the_caller():
     def fail(*_):
         raise RuntimeError("block")
@@ -129,6 +151,13 @@ def test_products_of_matrices_and_of_vectors_are_probed_at_full_width(monkeypatc
     sizes = [shape[0] for shape in shapes if len(shape) == 2]
     assert len(set(sizes)) > 2
     assert shapes == [s for size in sizes for s in ((size, MAX_BLOCK_ROWS), (MAX_BLOCK_ROWS,))]
+
+
+def test_the_probed_products_have_digits_to_lose(monkeypatch):
+    probed = []
+    monkeypatch.setattr(exact_sums, "check_even", probed.append)
+    check_arithmetic()
+    assert all(np.any(columns != np.rint(columns * 2.0**20) / 2.0**20) for columns in probed)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

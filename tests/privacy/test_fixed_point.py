@@ -53,6 +53,18 @@ def test_the_bound_is_attained_up_to_the_public_factor():
     assert columns[0, 0] == math.floor(shrinkage(2) * UNIT + 0.5)
 
 
+@pytest.mark.parametrize("dimension", [1, 25, 400])
+def test_the_factor_leaves_twice_the_room_that_rounding_can_take(dimension):
+    # every entry moves by half a step at most, the norm by √d/2 of them
+    assert (1.0 - shrinkage(dimension)) * UNIT == pytest.approx(math.sqrt(dimension))
+
+
+def test_a_column_exactly_as_long_as_allowed_is_left_alone():
+    columns = np.array([[1.0 / shrinkage(1)]])
+    round_columns(columns)
+    assert columns.tolist() == [[UNIT]]
+
+
 def test_long_columns_are_scaled_back_and_short_ones_left_alone():
     columns = np.array([[3.0, 0.3], [4.0, 0.4]])
     round_columns(columns)

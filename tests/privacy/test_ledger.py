@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpgp.privacy import ledger as module
 from dpgp.privacy.accounting import ETA_ALLOWANCE
 from dpgp.privacy.calibration import delta_of_mu
 from dpgp.privacy.certificate import Certificate
@@ -76,6 +77,14 @@ def test_what_discrete_noise_may_cost_over_all_releases_is_bounded():
         books.reserve(half)
 
 
+def test_what_discrete_noise_may_cost_may_be_spent_to_its_end(monkeypatch):
+    monkeypatch.setattr(module, "ETA_ALLOWANCE", release(0.1).eta)
+    books = ledger()
+    books.reserve(release(0.1))
+    with pytest.raises(BudgetExceededError):
+        books.reserve(release(0.1))
+
+
 def test_an_infinite_budget_takes_a_release_without_noise():
     books = ledger(epsilon=math.inf)
     books.reserve(GaussianRelease("no noise", 1.0, 0.0, 10, 0.0))
@@ -102,6 +111,24 @@ def test_the_certificate_tells_what_was_released():
     assert "(1, 1e-05)-differential privacy" in text
     assert "a release: 10 numbers" in text
     assert "replace one row" in text
+
+
+def test_a_certificate_is_closed():
+    books = ledger()
+    books.reserve(release(0.01))
+    certificate = Certificate.from_ledger(books, SecureNoise())
+    books.reserve(release(0.01))
+    assert len(certificate.releases) == 1
+
+
+def test_the_certificate_of_a_failure_tells_what_was_booked_by_then():
+    books = ledger()
+    books.reserve(release(books.share(0.5)))
+    for unit in [(), (2, True)]:
+        whole = Certificate.from_ledger(books, SecureNoise(), *unit)
+        failed = Certificate.of_failure(books, SecureNoise(), *unit)
+        assert failed.epsilon == books.spent_epsilon() < whole.epsilon == 1.0
+        assert (failed.releases, failed.unit) == (whole.releases, whole.unit)
 
 
 def test_the_certificate_of_a_simulation_says_so():

@@ -84,6 +84,28 @@ def test_withheld_entries_are_not_returned():
     assert np.isfinite(released[:2]).all()
 
 
+def test_noise_is_added_from_the_smallest_scale_up_and_the_smallest_is_booked():
+    class Recorded:
+        is_private = True
+
+        def __init__(self):
+            self.drawn = []
+
+        def draw(self, scale, count):
+            self.drawn.append((scale, count))
+            return [7] * count
+
+    noise, ledger, source = gram_noise(0.5, 0.3, 1, Neighbours.REPLACE), books(), Recorded()
+    released = release_zeros(noise, 3, 1, ledger, source)
+    assert np.all(released == 7 / UNIT**2)
+    # 3 + 3 entries of the features, 3 beside the target, 1 of the target alone
+    stds = noise.matrix(3, 1)
+    expected = {stds[0, 1]: 3, stds[0, 0]: 3, stds[0, 3]: 3, stds[3, 3]: 1}
+    assert source.drawn == [(std * UNIT**2, expected[std]) for std in sorted(expected)]
+    (release,) = ledger.releases
+    assert (release.coordinates, release.smallest_scale) == (10, source.drawn[0][0])
+
+
 def test_totals_beyond_64_bits_survive_the_noise():
     noise, big = moments_noise(0.5, 1.0, Neighbours.REPLACE), 10**9 * int(UNIT) ** 2
     totals = np.array([[big, 0], [0, 0]], dtype=object)

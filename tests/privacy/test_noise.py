@@ -1,7 +1,10 @@
+import inspect
+
 import numpy as np
 import pytest
 from scipy.stats import kstest
 
+from dpgp.privacy import noise
 from dpgp.privacy.noise import (
     SecureNoise,
     SeededNoiseWarning,
@@ -35,6 +38,14 @@ def test_scales_up_to_the_ends_of_the_analysis_are_drawn(source):
     assert len(source.draw(2.0**30, 2)) == len(source.draw(2.0**57, 2)) == 2
 
 
+@pytest.mark.parametrize("source", [SecureNoise(), SimulatedNoise(1)])
+def test_noise_is_centred_on_zero_and_rounded_to_the_nearest_integer(source, monkeypatch):
+    monkeypatch.setattr(noise, "MIN_SCALE", 0.0)  # to see single integers
+    assert source.draw(0.01, 50) == [0] * 50
+    # P(0) is 0.383 for the rounded Gaussian, 0.399 for the discrete one, 0.683 where cut towards 0
+    assert 0.33 < np.mean(np.equal(source.draw(1.0, 4000), 0)) < 0.45
+
+
 def test_uniform_numbers_fill_the_unit_interval():
     for source in (SecureNoise(), SimulatedNoise(1)):
         draws = [source.uniform() for _ in range(2000)]
@@ -50,6 +61,16 @@ def test_a_seed_warns_repeats_and_is_not_private():
         source = noise_source(3)
     assert not source.is_private
     assert source.draw(SCALE, 5) == SimulatedNoise(3).draw(SCALE, 5)
+
+
+def test_the_warning_points_at_who_gave_the_seed():
+    def fit(random_state):
+        return noise_source(random_state)
+
+    with pytest.warns(SeededNoiseWarning) as caught:
+        fit(random_state=3)
+    place = inspect.currentframe().f_lineno - 1
+    assert (caught[0].filename, caught[0].lineno) == (__file__, place)
 
 
 def test_without_a_seed_the_noise_is_secure():

@@ -1,6 +1,7 @@
 """What is printed of a guarantee is never better than the guarantee."""
 
 import math
+import sys
 from fractions import Fraction
 
 import pytest
@@ -10,10 +11,50 @@ from hypothesis import strategies as st
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.events import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.rounding import factor_text, text_down, text_up
+from dpgp.privacy.rounding import (
+    FEW_ROUNDINGS,
+    factor_text,
+    float_up,
+    sqrt_up,
+    sum_up,
+    text_down,
+    text_up,
+)
 from dpgp.report.guarantee import guarantee_in_words
 
 numbers = st.floats(1e-300, 1e300)
+fractions = st.fractions(0, 10**9)
+
+
+def is_smallest_above(value, exact):
+    return Fraction(math.nextafter(value, -math.inf)) < exact <= Fraction(value)
+
+
+@given(fractions)
+def test_nothing_but_the_smallest_double_above_is_taken(exact):
+    assert is_smallest_above(float_up(exact), exact)
+
+
+@given(fractions)
+def test_roots_are_not_below_the_exact_one_and_two_steps_above_at_most(square):
+    root = sqrt_up(square)
+    two_below = math.nextafter(math.nextafter(root, -math.inf), -math.inf)
+    assert Fraction(root) ** 2 >= square
+    assert two_below < 0 or Fraction(two_below) ** 2 < square
+
+
+@given(st.lists(st.floats(0.0, 1e300), max_size=5))
+def test_sums_are_the_smallest_double_above(values):
+    assert is_smallest_above(sum_up(iter(values)), sum(map(Fraction, values)))
+
+
+def test_a_sum_with_something_infinite_is_infinite():
+    assert sum_up([1.0, math.inf]) == math.inf
+    assert sum_up([]) == 0.0
+
+
+def test_a_few_roundings_are_sixteen_units_in_the_last_place():
+    assert 16 * sys.float_info.epsilon == FEW_ROUNDINGS
 
 
 @given(numbers, st.integers(1, 15))
@@ -27,7 +68,7 @@ def test_printed_numbers_are_rounded_to_their_side(value, digits):
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0.1, "0.1"), (1e-6, "1e-06"), (1.0, "1"), (0.0, "0"), (2.00000049, "2.00001"),
-     (math.inf, "inf")],
+     (math.inf, "inf"), (math.nan, "nan")],
 )  # fmt: skip
 def test_numbers_that_need_no_rounding_stay_as_they_are(value, text):
     assert text_up(value) == text
@@ -46,7 +87,8 @@ def test_the_printed_factor_is_at_least_the_true_one_and_close(epsilon):
 @pytest.mark.parametrize(
     ("epsilon", "text"),
     [(0.7, "2.02"), (1.0, "2.72"), (1e-3, "1.00101"), (0.1, "1.106"),
-     (5.0, "149"), (10.0, "22100"), (50.0, "5.19e+21"), (750.0, "5.26e+325"), (1e4, "8.81e+4342")],
+     (5.0, "149"), (10.0, "22100"), (14.0, "1.21e+6"), (50.0, "5.19e+21"),
+     (750.0, "5.26e+325"), (1e4, "8.81e+4342")],
 )  # fmt: skip
 def test_factors(epsilon, text):
     assert factor_text(epsilon) == text

@@ -44,11 +44,11 @@ class Spent:
 
     def epsilon_at(self, delta: float) -> float:
         """Return the ε of everything together at this δ; infinite where δ does not suffice."""
+        if self.mu == 0.0:
+            return self.epsilon if self.delta <= delta else math.inf
         left = math.nextafter(delta - self.delta, 0.0) if self.delta else delta
         if left <= 0.0 or self.mu == math.inf:
             return math.inf
-        if self.mu == 0.0:
-            return self.epsilon
         # δ of the continuous noise behind δ' = e^η(δ + e^ε β), and a margin for e^ε β
         continuous = left * math.exp(-self.eta) * (1.0 - MARGIN)
         epsilon, reached = discrete_guarantee(

@@ -16,7 +16,7 @@ def as_number(name: str, value: object) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return -math.inf if value < 0 else math.inf
 
 
 def as_non_negative(name: str, value: float) -> float:

@@ -82,8 +82,6 @@ class ExactGram:
     def merge(self, other: ExactGram) -> ExactGram:
         """Add another sum, of other rows, to this one."""
         self._total = self.total() + other.total()
-        self._recent[:] = 0
-        self._recent_rows = 0
         return self
 
     def total(self) -> Integers:

@@ -43,8 +43,6 @@ def text_down(value: float, digits: int = 6) -> str:
 
 
 def _text(value: float, digits: int, rounding: str) -> str:
-    if not math.isfinite(value):
-        return f"{value:g}"
     with localcontext(prec=digits, rounding=rounding):
         return f"{float(+Decimal(repr(float(value)))):.{digits}g}"
 

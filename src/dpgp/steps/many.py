@@ -75,7 +75,7 @@ class ManyInputs:
         rows = self.pool[:ROWS] if self.synthetic is None else self.synthetic
         points, kappa = inducing_points(self.signal), self.kappa(self.columns)
         fit = ManyInputsFit(rows, self.locations, self.n, points, kappa)
-        phi = LinearFeatures(self.columns, CONSTANT_SHARE).evaluate(rows).T.astype(np.float32)
+        phi = LinearFeatures(self.columns, CONSTANT_SHARE).evaluate(rows).T
         release, weight = self.line
         self._note(release, fit)
         fit.take(release, phi, weight, renew=False)

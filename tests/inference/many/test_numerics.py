@@ -20,7 +20,7 @@ DICTIONARY = Dictionary(1.2 * np.eye(4), 0.8 * np.eye(4), SYNTHETIC[:60], SYNTHE
 def records_of(f, count=2, noise=0.01, seed=1):
     rng, records = np.random.default_rng(seed), []
     for _ in range(count):
-        phi = rng.normal(size=(1024, 25)).astype(np.float32) / 5
+        phi = rng.normal(size=(1024, 25)) / 5
         H = operator_of(phi, np.eye(25))
         a = H @ f(SYNTHETIC) + noise * rng.normal(size=25)
         records.append(Record(H, a, np.full(25, noise**2), np.zeros(1024)))
@@ -42,6 +42,17 @@ def test_a_constant_is_a_function_of_the_dictionary():
     values = DICTIONARY.one @ DICTIONARY.features.evaluate(SYNTHETIC)
     np.testing.assert_allclose(values - 1.0, DICTIONARY.one_gap, atol=1e-5)
     assert np.sqrt(np.mean(DICTIONARY.one_gap**2)) < 0.02
+
+
+def test_normal_equations_keep_the_digits_of_double_precision():
+    # what is lost here depends on the processor, and the metric's steps amplify it
+    records = records_of(lambda X: X[:, 0])
+    H = np.vstack([r.operator.astype(np.longdouble) @ DICTIONARY.values for r in records]) / 0.01
+    exact = H.T @ H
+    J = read_records(records, DICTIONARY.values, NONE, NONE, 0.0).J
+    assert np.abs(J - exact).max() < 1e-12 * np.abs(exact).max()
+    features = DICTIONARY.features.evaluate(SYNTHETIC)
+    assert np.abs(DICTIONARY.values.T - features).max() < 1e-15
 
 
 def test_records_know_that_the_base_is_no_exact_constant():

@@ -69,9 +69,9 @@ class Dictionary:
         return InducingFeatures(kernel_of(self.root, self.broad, REFERENCE), self.anchors)
 
     @cached_property
-    def values(self) -> NDArray[np.float32]:
-        """φ at the synthetic rows, one a row; single precision is ample for averages."""
-        return self.features.evaluate(self.synthetic).T.astype(np.float32)
+    def values(self) -> Array:
+        """φ at the synthetic rows, one a row."""
+        return self.features.evaluate(self.synthetic).T
 
     @cached_property
     def part_covariances(self) -> Array:
@@ -84,7 +84,7 @@ class Dictionary:
     @cached_property
     def second_moments(self) -> Array:
         """E[φφᵀ] over the synthetic rows."""
-        return np.asarray(self.values.T @ self.values, dtype=np.float64) / len(self.values)
+        return np.asarray(self.values.T @ self.values / len(self.values))
 
     def prior(self, sds: Array, length: float = 1.0) -> Array:
         """Return C = Σ s_b² P K_b Pᵀ, where the metric is divided by a length."""
@@ -102,12 +102,12 @@ class Dictionary:
         """Return the weights of the function nearest to values at the synthetic rows."""
         C, m = self.second_moments, len(values)
         ridge = 1e-6 * np.trace(C) / len(C) * np.eye(len(C))
-        cross = self.values.T @ values.astype(np.float32) / np.float32(m)
-        return np.asarray(np.linalg.solve(C + ridge, cross.astype(np.float64)))
+        cross = self.values.T @ values / m
+        return np.asarray(np.linalg.solve(C + ridge, cross))
 
     def at_synthetic(self, weights: Array) -> Array:
         """Return a function at the synthetic rows."""
-        return np.asarray(self.values @ weights.astype(np.float32), dtype=np.float64)
+        return np.asarray(self.values @ weights)
 
     @cached_property
     def one(self) -> Array:

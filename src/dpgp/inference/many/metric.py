@@ -38,7 +38,7 @@ def gradient_metric(dictionary: Dictionary, belief: WeightBelief) -> Array:
     spread = (gradients.reshape(-1, d) @ belief.root.T).reshape(points, D, -1)
     outer = mean.T @ mean + np.einsum("pik,pjk->ij", spread, spread, optimize=True)
     C = dictionary.second_moments
-    values = dictionary.values @ belief.mean.astype(np.float32)
+    values = dictionary.values @ belief.mean
     variance = float(np.var(values)) + float(np.sum((belief.root @ C) * belief.root))
     return np.asarray(outer / points / max(variance, 1e-12))
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-Single = NDArray[np.float32]
 
 RIDGE = 0.05
 """Ridge of the correction, relative to the mean eigenvalue of B."""
@@ -25,7 +24,7 @@ RIDGE = 0.05
 class Record:
     """H(f − f₀) = a + noise: ``operator`` is H on values at the synthetic rows."""
 
-    operator: Single  # (N, rows)
+    operator: Array  # (N, rows)
     a: Array
     variance: Array
     centre: Array  # f₀ at the synthetic rows
@@ -50,9 +49,9 @@ def gram_correction(B: Array, noisy: Array, noise: float) -> Array:
     return np.asarray(np.eye(N) + np.linalg.solve(B + ridge, moved - B).T)
 
 
-def operator_of(phi: Single, correction: Array) -> Single:
+def operator_of(phi: Array, correction: Array) -> Array:
     """Return H = B̃B⁻¹Φᵀ/m from features at the synthetic rows, one a row of ``phi``."""
-    return np.asarray(correction.astype(np.float32) @ phi.T / np.float32(len(phi)))
+    return np.asarray(correction @ phi.T / len(phi))
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class NormalEquations:
 
 
 def read_records(
-    records: Sequence[Record], values: Single, base: Array, centre: Array, doubt: float
+    records: Sequence[Record], values: Array, base: Array, centre: Array, doubt: float
 ) -> NormalEquations:
     """Read all records as measurements of w, f = base + φᵀw; ``values`` is φ at synthetic rows.
 
@@ -73,10 +72,10 @@ def read_records(
     """
     rows, targets = [], []
     for record in records:
-        move = record.operator @ (centre - record.centre).astype(np.float32)
-        sd = np.sqrt(record.variance + doubt**2 * float(np.mean(move.astype(np.float64) ** 2)))
-        rows.append((record.operator @ values) / sd[:, None].astype(np.float32))
-        start = record.operator @ (record.centre - base).astype(np.float32)
+        move = record.operator @ (centre - record.centre)
+        sd = np.sqrt(record.variance + doubt**2 * float(np.mean(move**2)))
+        rows.append((record.operator @ values) / sd[:, None])
+        start = record.operator @ (record.centre - base)
         targets.append((record.a + start) / sd)
-    H = np.vstack(rows).astype(np.float64)  # single precision would leave negative eigenvalues
+    H = np.vstack(rows)
     return NormalEquations(np.asarray(H.T @ H), np.asarray(H.T @ np.concatenate(targets)))

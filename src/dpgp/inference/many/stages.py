@@ -13,7 +13,7 @@ from dpgp.inference.many.belief import WeightBelief, lower_root, prior_root
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.location import Location
 from dpgp.inference.many.metric import first_metric, gradient_metric, metric_root
-from dpgp.inference.many.records import Single, gram_correction, operator_of
+from dpgp.inference.many.records import gram_correction, operator_of
 from dpgp.inference.many.target import Centre, Measured, Target
 from dpgp.inference.many.water_filling import water_filled
 from dpgp.privacy.mechanism import GramRelease
@@ -32,7 +32,7 @@ class NextStage:
     """Features of a stage, and their values at the synthetic rows, one a row."""
 
     features: ProjectedFeatures
-    phi: Single
+    phi: Array
 
 
 class ManyInputsFit:
@@ -54,23 +54,23 @@ class ManyInputsFit:
         root = _common_root([target.belief.root * target.gain for target in self.targets])
         variance = max(noise / self.n, LEAST_NOISE) ** 2
         P = water_filled(root, self.dictionary.second_moments, variance, most)
-        phi = self.dictionary.values @ P.astype(np.float32)
+        phi = self.dictionary.values @ P
         norms = np.maximum(np.linalg.norm(phi, axis=1), SMALLEST_NORM)
         return NextStage(
             features=ProjectedFeatures(self.dictionary.features, P, SMALLEST_NORM),
             phi=phi / norms[:, None],
         )
 
-    def take(self, release: GramRelease, phi: Single, share: float, *, renew: bool) -> None:
+    def take(self, release: GramRelease, phi: Array, share: float, *, renew: bool) -> None:
         """Take a stage whose features at the synthetic rows are the rows of ``phi``.
 
         ``share`` is the stage's part of all of them, ``renew`` says whether to try a new metric.
         """
         n = self.n
-        B = np.asarray(phi.T @ phi, dtype=np.float64) / len(phi)
+        B = np.asarray(phi.T @ phi / len(phi))
         noise = release.feature_std / np.sqrt(2.0) / n
         operator = operator_of(phi, gram_correction(B, release.feature_gram / n, noise))
-        squares = np.asarray((phi**2).mean(axis=0), dtype=np.float64)
+        squares = np.asarray((phi**2).mean(axis=0))
         for k, target in enumerate(self.targets):
             target.take(_measured(release, k, n, share), operator, squares)
         value = sum(target.learn(self.dictionary) for target in self.targets)

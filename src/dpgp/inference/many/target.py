@@ -15,7 +15,7 @@ from dpgp.inference.clipping import second_moment, slope
 from dpgp.inference.many.belief import Evidence, WeightBelief, climb, condition
 from dpgp.inference.many.dictionary import REFERENCE, Dictionary
 from dpgp.inference.many.location import Location
-from dpgp.inference.many.records import NormalEquations, Record, Single, read_records
+from dpgp.inference.many.records import NormalEquations, Record, read_records
 from dpgp.inference.many.residuals import residual_sd
 
 Array = NDArray[np.float64]
@@ -86,7 +86,7 @@ class Target:
         """Signal per unit of the released residual, g/R."""
         return float(slope(self.clip, max(self.tau, 0.3 * self.clip))) / self.clip
 
-    def take(self, measured: Measured, operator: Single, squares: Array) -> None:
+    def take(self, measured: Measured, operator: Array, squares: Array) -> None:
         """Take a stage's release; ``squares`` are mean squares of its features."""
         self.tau = residual_sd(
             measured.square, measured.square_noise, self.clip, self.forecast, self.n
