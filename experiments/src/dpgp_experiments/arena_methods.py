@@ -35,6 +35,9 @@ OURS = Contestant("ours", "gaussian_process", "fit_private", (*EPSILONS, inf))
 HM21 = Contestant("HM21", "hm21")
 DP_BBB = Contestant("DP-BBB", "bayes_by_backprop", package="torch")
 DP_SGD = Contestant("DP-SGD network", "network", package="torch")
+DP_SGD_STANDARDISED = Contestant(
+    "DP-SGD standardised", "network", "fit_standardised", package="torch"
+)
 DP_EBM = Contestant("DP-EBM", "boosting", "fit_private", package="interpret")
 LINEAR = Contestant("AdaSSP linear", "adassp", "fit_linear")
 QUADRATIC = Contestant("AdaSSP quadratic", "adassp", "fit_quadratic")
