@@ -7,7 +7,7 @@ import pytest
 
 from dpgp_experiments.baselines import network
 from dpgp_experiments.baselines.interface import Problem
-from dpgp_experiments.baselines.standardise import Scale
+from dpgp_experiments.baselines.standardise import standardised
 
 pytestmark = pytest.mark.baselines
 torch = pytest.importorskip("torch")
@@ -72,18 +72,11 @@ def test_standardisation_is_paid_for(monkeypatch):
         asked.update(steps=steps, rate=rate, beside=beside)
         return 1.0
 
-    spent = []
-
-    def scale(values, mu, neighbours, rng):
-        spent.append(mu)
-        return Scale(np.zeros(values[0].size), np.ones(values[0].size))
-
     monkeypatch.setattr(network, "noise_multiplier", recorded)
-    monkeypatch.setattr(network, "private_scale", scale)
     problem = _problem(np.random.default_rng(0), 1.0, rows=50)
     network.fit_standardised(problem, problem.X[:5], np.random.default_rng(0))
-    assert asked == {"steps": 400, "rate": 0.1, "beside": pytest.approx(math.hypot(*spent))}
-    assert len(spent) == 2
+    spent = standardised(problem, problem.X[:5], np.random.default_rng(0)).spent
+    assert asked == {"steps": 400, "rate": 0.1, "beside": spent}
 
 
 def test_units_of_inputs_and_targets_do_not_matter_where_rows_are_many():

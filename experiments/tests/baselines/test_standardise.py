@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+from dpgp.privacy.calibration import compose, mu_of_epsilon_delta
 from dpgp.privacy.neighbours import Neighbours
+from dpgp_experiments.baselines import standardise
+from dpgp_experiments.baselines.interface import Problem
 from dpgp_experiments.baselines.mean import SENSITIVITY, moments
-from dpgp_experiments.baselines.standardise import GUESS, SMALLEST, private_scale
+from dpgp_experiments.baselines.standardise import GUESS, SMALLEST, Scale, private_scale
 
 REPLACE = Neighbours.REPLACE
 
@@ -44,6 +47,20 @@ def test_a_guess_takes_the_place_of_noise():
 def test_a_constant_column_is_not_blown_up():
     scale = private_scale(np.full(5000, 0.5), 10.0, REPLACE, np.random.default_rng(0))
     assert scale.std == pytest.approx(SMALLEST, rel=0.2)
+
+
+def test_what_is_spent_and_what_is_left_are_the_budget(monkeypatch):
+    spent = []
+
+    def recorded(values, mu, neighbours, rng):
+        spent.append(mu)
+        return Scale(np.zeros(values[0].size), np.ones(values[0].size))
+
+    monkeypatch.setattr(standardise, "private_scale", recorded)
+    problem = Problem(np.zeros((5, 2)), np.zeros(5), ((-1.0, 1.0),) * 2, (-1.0, 1.0), 1.0, 1e-5)
+    data = standardise.standardised(problem, problem.X, np.random.default_rng(0))
+    assert compose(spent) == pytest.approx(data.spent)
+    assert compose([data.spent, data.left]) == pytest.approx(mu_of_epsilon_delta(1.0, 1e-5))
 
 
 def test_other_neighbours_are_refused():

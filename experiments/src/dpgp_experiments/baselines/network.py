@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.privacy.calibration import mu_of_epsilon_delta
 from dpgp_experiments.baselines.interface import Prediction, Problem
 from dpgp_experiments.baselines.private_gradients import (
     adam_step,
@@ -34,7 +33,7 @@ from dpgp_experiments.baselines.private_gradients import (
     poisson_batches,
     seeded,
 )
-from dpgp_experiments.baselines.standardise import INPUT_SHARE, TARGET_SHARE, private_scale
+from dpgp_experiments.baselines.standardise import standardised
 
 Array = NDArray[np.float64]
 
@@ -64,18 +63,9 @@ def fit_predict(problem: Problem, X_test: Array, rng: np.random.Generator) -> Pr
 
 def fit_standardised(problem: Problem, X_test: Array, rng: np.random.Generator) -> Prediction:
     """Release means and deviations of all columns, train the other network, and predict."""
-    mu = mu_of_epsilon_delta(problem.epsilon, problem.delta)
-    U, t, test = (
-        problem.unit_inputs(problem.X), problem.unit_targets, problem.unit_inputs(X_test),
-    )  # fmt: skip
-    inputs = private_scale(U, mu * sqrt(INPUT_SHARE), problem.neighbours, rng)
-    target = private_scale(t, mu * sqrt(TARGET_SHARE), problem.neighbours, rng)
-    data = inputs.standardise(U), target.standardise(t), inputs.standardise(test)
-    spent = mu * sqrt(INPUT_SHARE + TARGET_SHARE)
-    output = target.mean + target.std * _train_and_run(
-        problem, STANDARDISED, RATE, spent, data, rng
-    )
-    return Prediction(problem.centre + problem.half_width * output)
+    data = standardised(problem, X_test, rng)
+    output = _train_and_run(problem, STANDARDISED, RATE, data.spent, data[:3], rng)
+    return data.prediction(problem, output)
 
 
 def _train_and_run(

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpgp.privacy.calibration import gaussian_sigma
+from dpgp.privacy.calibration import gaussian_sigma, mu_of_epsilon_delta
 from dpgp.privacy.neighbours import Neighbours
-from dpgp_experiments.baselines.interface import Array
+from dpgp_experiments.baselines.interface import Array, Prediction, Problem
 from dpgp_experiments.baselines.mean import SENSITIVITY, moments
 
 INPUT_SHARE = 0.05  # of μ²: training has 4 % more noise for it
@@ -50,6 +50,39 @@ def private_scale(
     mean = np.clip(_shrunk(first, 0.0, GUESS, noise), -1.0, 1.0)
     variance = _shrunk(second - mean**2, GUESS**2, GUESS**2, sqrt(2.0) * noise)
     return Scale(mean, np.sqrt(np.clip(variance, SMALLEST**2, 1.0)))
+
+
+class Standardised(NamedTuple):
+    """A problem in private standard deviations: training rows, test inputs, and budgets."""
+
+    X: Array
+    y: Array
+    X_test: Array
+    target: Scale
+    spent: float
+    left: float
+
+    def prediction(self, problem: Problem, output: Array) -> Prediction:
+        """Return predictions in the target's own units."""
+        unit = self.target.mean + self.target.std * output
+        return Prediction(problem.centre + problem.half_width * unit)
+
+
+def standardised(problem: Problem, X_test: Array, rng: np.random.Generator) -> Standardised:
+    r"""Standardise inputs and target; μ that was spent and μ that is left add up in squares."""
+    mu = mu_of_epsilon_delta(problem.epsilon, problem.delta)
+    U, t = problem.unit_inputs(problem.X), problem.unit_targets
+    inputs = private_scale(U, mu * sqrt(INPUT_SHARE), problem.neighbours, rng)
+    target = private_scale(t, mu * sqrt(TARGET_SHARE), problem.neighbours, rng)
+    share = INPUT_SHARE + TARGET_SHARE
+    return Standardised(
+        inputs.standardise(U),
+        target.standardise(t),
+        inputs.standardise(problem.unit_inputs(X_test)),
+        target,
+        mu * sqrt(share),
+        mu * sqrt(1.0 - share),
+    )
 
 
 def _shrunk(value: Array, guess: float, spread: float, noise: float) -> Array:
