@@ -137,7 +137,7 @@ def test_every_method_sees_the_same_split(small, tmp_path):
         seen.append((problem.X.tobytes(), X_test.tobytes(), rng.random()))
         return Prediction(np.zeros(len(X_test)))
 
-    spies = [contestant(spy, name, (0.1, 1.0)) for name in ("HM21", "DP-EBM")]
+    spies = [contestant(spy, name, (0.1, 1.0)) for name in ("HM21", "DP-BBB")]
     small.setattr(arena, "CONTESTANTS", spies)
     small.setattr(arena, "read_tasks", lambda files: [small_task(AIRFOIL)])
     run(tmp_path)
@@ -260,7 +260,7 @@ def test_real_tables_come_without_incomplete_rows():
 
 def test_the_lead_is_over_the_best_peer_on_the_same_splits():
     """Ours 0.5 and 0.7; HM21 is the better peer, and its third split is nobody else's."""
-    errors = {"ours": (0.5, 0.7), "HM21": (0.8, 0.8, 0.1), "DP-EBM": (0.9, 0.9)}
+    errors = {"ours": (0.5, 0.7), "HM21": (0.8, 0.8, 0.1), "DP-BBB": (0.9, 0.9)}
     runs = [
         LINE._replace(method=method, seed=seed, rmse_over_sd=error)
         for method, values in errors.items()

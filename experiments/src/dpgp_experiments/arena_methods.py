@@ -37,7 +37,6 @@ DP_SGD = Contestant("DP-SGD network", "network", package="torch")
 DP_SGD_STANDARDISED = Contestant(
     "DP-SGD standardised", "network", "fit_standardised", package="torch"
 )
-DP_EBM = Contestant("DP-EBM", "boosting", "fit_private", package="interpret")
 BOOSTED_TREES = Contestant("boosted random trees", "boosted_trees")
 AIM = Contestant("AIM, boosting", "aim", package="mbi")
 LINEAR = Contestant("AdaSSP linear", "adassp", "fit_linear")
@@ -45,11 +44,11 @@ QUADRATIC = Contestant("AdaSSP quadratic", "adassp", "fit_quadratic")
 BOOSTED_ADASSP = Contestant("boosted AdaSSP", "boosted_adassp")
 MEAN = Contestant("private mean", "mean")
 GP = Contestant("non-private GP", "gaussian_process", "fit_non_private", WITHOUT_PRIVACY)
-BOOSTING = Contestant("non-private boosting", "boosting", "fit_non_private", WITHOUT_PRIVACY)
+BOOSTING = Contestant("non-private boosting", "boosting", epsilons=WITHOUT_PRIVACY)
 
 CONTESTANTS = (
-    OURS, HM21, DP_BBB, DP_SGD, DP_SGD_STANDARDISED, DP_EBM, BOOSTED_TREES, AIM,
-    LINEAR, BOOSTED_ADASSP, QUADRATIC, MEAN, GP, BOOSTING,
+    OURS, HM21, DP_BBB, DP_SGD, DP_SGD_STANDARDISED, BOOSTED_TREES, AIM, LINEAR,
+    BOOSTED_ADASSP, QUADRATIC, MEAN, GP, BOOSTING,
 )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ MEASURE = "rmse_over_sd"
 
 
 def run(assignment: Assignment) -> Outcome:
-    """Run what ``arena-simulated.csv`` does not hold; write all tables to ``arena-simulated.md``."""
+    """Run what ``arena-simulated.csv`` does not hold; write tables to ``arena-simulated.md``."""
     tasks = [table.draw() for table in FAMILY]
     finished = arena.run_all(tasks, assignment, "arena-simulated")
     groups = group(finished.runs)
@@ -63,7 +63,7 @@ def kind(table: SimulatedTable) -> str:
 
 
 def behind(groups: Groups) -> list[list[str]]:
-    """Return, by ε, the largest error of ours over the best simple method's, and on how many > 3 %.
+    """Return, by ε, the largest error of ours over the best simple method's, and how often > 3 %.
 
     A part of the tables may have been run.
     """

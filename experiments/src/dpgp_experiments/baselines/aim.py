@@ -27,7 +27,7 @@ from scipy.optimize import brentq
 from scipy.special import softmax
 
 from dpgp.privacy.neighbours import Neighbours
-from dpgp_experiments.baselines.boosting import fit_non_private
+from dpgp_experiments.baselines import boosting
 from dpgp_experiments.baselines.interface import Array, Prediction, Problem
 
 Clique = tuple[int, ...]
@@ -62,7 +62,7 @@ def fit_predict(problem: Problem, X_test: Array, rng: np.random.Generator) -> Pr
     U = from_bins(rows, rng)
     unit = ((-1.0, 1.0),) * X_test.shape[1]
     synthetic = Problem(U[:, :-1], U[:, -1], unit, (-1.0, 1.0), inf, problem.delta)
-    found = fit_non_private(synthetic, problem.unit_inputs(X_test), rng)
+    found = boosting.fit_predict(synthetic, problem.unit_inputs(X_test), rng)
     return Prediction(problem.centre + problem.half_width * found.mean)
 
 
