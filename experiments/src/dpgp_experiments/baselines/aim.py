@@ -35,7 +35,7 @@ Clique = tuple[int, ...]
 BINS = 16
 ROUNDS_A_COLUMN = 2  # at first; noise is halved when a round has told nothing
 SELECTION_SHARE = 0.1  # of ρ, as in the paper
-ITERATIONS = 300  # of mirror descent after a round
+ITERATIONS = 500  # of mirror descent after a round, from where the last one ended
 MODEL_MEGABYTES = 4.0
 ROWS = 10_000  # synthetic ones, at least
 COUNT_SENSITIVITY = sqrt(2.0)
@@ -102,6 +102,7 @@ class Aim:
     rho: float
     rng: np.random.Generator
     measurements: list[Any] = field(default_factory=list)
+    model: Any = None
 
     def __post_init__(self) -> None:
         rows, columns = self.table.shape
@@ -173,7 +174,11 @@ class Aim:
     def _estimate(self) -> None:
         estimator = load_mbi().estimation.MirrorDescent()
         self.model = estimator.estimate(
-            self.domain, self.measurements, known_total=self.total, iters=ITERATIONS
+            self.domain,
+            self.measurements,
+            known_total=self.total,
+            iters=ITERATIONS,
+            warm_start=self.model,
         )
 
     def _counts(self, clique: Clique) -> Array:
