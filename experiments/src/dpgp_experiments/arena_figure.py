@@ -66,7 +66,7 @@ def draw(groups: Groups) -> Figure:
     tasks = list(dict.fromkeys(place.task for place in groups))
     columns = min(3, len(tasks))
     count = ceil(len(tasks) / columns)
-    figure, grid = panels(count, columns, (3.9 * columns, 0.9 + 3.2 * count), share=False)
+    figure, grid = panels(count, columns, (3.9 * columns, 1.1 + 3.2 * count), share=False)
     axes = [axis for row in grid for axis in row]
     for axis, task in zip(axes, tasks, strict=False):
         _draw_task(axis, groups, task)
@@ -121,5 +121,5 @@ def _add_legend(figure: Figure, axes: list[Axes]) -> None:
     names += [label for label, _, _ in CEILINGS.values() if label in handles]
     figure.legend(
         [handles[name] for name in names], names, loc="outside upper center",
-        ncols=ceil(len(names) / 2) if len(axes) > 2 else 3,
+        ncols=ceil(len(names) / 3) if len(axes) > 2 else 3,
     )  # fmt: skip
