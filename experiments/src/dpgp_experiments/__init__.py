@@ -66,4 +66,9 @@ REGISTRY = {
         5,
         reads_files=True,
     ),
+    "arena-simulated": Experiment(
+        "dpgp_experiments.arena_simulated",
+        "The same on simulated tables of 5 to 20 inputs with few rows",
+        3,
+    ),
 }

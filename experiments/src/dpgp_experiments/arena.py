@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dpgp.cli.output import DataError, TextTable
 from dpgp_experiments.arena_figure import draw
-from dpgp_experiments.arena_methods import CONTESTANTS, Contestant, check_packages
+from dpgp_experiments.arena_methods import CONTESTANTS, Contestant, installed, left_out
 from dpgp_experiments.arena_results import Group, Run, RunKey, Store, group
 from dpgp_experiments.arena_tables import HEADINGS, markdown, rows
 from dpgp_experiments.baselines.interface import Array, Distribution, Prediction, Problem
@@ -110,23 +110,34 @@ def coverage(distribution: Distribution, y: Array, level: float) -> float:
     return float(np.mean((low <= y) & (y <= high)))
 
 
+class Finished(NamedTuple):
+    """All runs of a file in their order, and what is to be said about them."""
+
+    runs: list[Run]
+    caption: str
+
+
 def run(assignment: Assignment) -> Outcome:
     """Run what is not yet in ``arena.csv`` of the folder; write tables to ``arena.md`` there."""
-    check_packages(CONTESTANTS)
     tasks = read_tasks(assignment.data)
-    assignment.folder.mkdir(parents=True, exist_ok=True)
-    store = Store(assignment.folder / "arena.csv")
-    failures = _run_missing(jobs(tasks, assignment), store, assignment)
-    if not store.runs:
-        raise DataError(f"no method has finished; {_failed(failures)}")
-    runs = store.ordered()
-    groups = group(runs)
+    finished = run_all(tasks, assignment, "arena")
+    groups = group(finished.runs)
     (assignment.folder / "arena.md").write_text(markdown(groups), encoding="utf-8")
     body = [[task.title, *row] for task in tasks for row in rows(groups, task.key, "rmse_over_sd")]
     table = TextTable(
-        "Error of held-out rows: RMSE over their sd", ("task", *HEADINGS), body, _caption(failures)
+        "Error of held-out rows: RMSE over their sd", ("task", *HEADINGS), body, finished.caption
     )
-    return Outcome([run.record() for run in runs], table, draw(groups))
+    return Outcome([run.record() for run in finished.runs], table, draw(groups))
+
+
+def run_all(tasks: Sequence[Task], assignment: Assignment, name: str) -> Finished:
+    """Run all methods that are installed on all tasks, as far as the file does not hold them."""
+    assignment.folder.mkdir(parents=True, exist_ok=True)
+    store = Store(assignment.folder / f"{name}.csv")
+    failures = _run_missing(jobs(tasks, assignment), store, assignment)
+    if not store.runs:
+        raise DataError(f"no method has finished; {_failed(failures)}")
+    return Finished(store.ordered(), _caption(failures, f"{name}.md"))
 
 
 def read_tasks(files: Sequence[Path]) -> list[Task]:
@@ -140,7 +151,7 @@ def jobs(tasks: Sequence[Task], assignment: Assignment) -> list[Job]:
     seeds = range(assignment.seed, assignment.seed + assignment.repeats)
     return [
         Job(task, contestant, epsilon, seed)
-        for seed, task, contestant in product(seeds, tasks, CONTESTANTS)
+        for seed, task, contestant in product(seeds, tasks, installed(CONTESTANTS))
         for epsilon in contestant.epsilons
     ]
 
@@ -158,12 +169,13 @@ def _run_missing(todo: Sequence[Job], store: Store, assignment: Assignment) -> d
     return failures
 
 
-def _caption(failures: dict[Group, str]) -> str:
+def _caption(failures: dict[Group, str], tables: str) -> str:
     caption = (
-        f"Means over seeds ± one standard error; real tables, random halves, seeded noise, δ = "
-        f"{DELTA:g}, one row replaced. Bold: the smallest private error. More in arena.md."
+        f"Means over seeds ± one standard error; random halves, seeded noise, δ = {DELTA:g}, one "
+        f"row replaced. Bold: the smallest private error. More in {tables}."
     )
-    return f"{caption} {_failed(failures)}" if failures else caption
+    notes = [caption, left_out(CONTESTANTS), _failed(failures) if failures else ""]
+    return " ".join(note for note in notes if note)
 
 
 def _failed(failures: dict[Group, str]) -> str:

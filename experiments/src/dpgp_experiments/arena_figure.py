@@ -44,7 +44,10 @@ LOOKS = {
     methods.MEAN.name: LineLook(GREY, "", line=":"),
     methods.QUADRATIC.name: LineLook(SKY, ">", line="--"),
     methods.LINEAR.name: LineLook(SKY, "<"),
-    methods.DP_EBM.name: LineLook(ORANGE, "v"),
+    methods.BOOSTED_ADASSP.name: LineLook(INK, "P"),
+    methods.AIM.name: LineLook(ORANGE, "X", line=":"),
+    methods.BOOSTED_TREES.name: LineLook(ORANGE, "v"),
+    methods.DP_SGD_STANDARDISED.name: LineLook(GREEN, "*", line="--"),
     methods.DP_SGD.name: LineLook(GREEN, "^"),
     methods.DP_BBB.name: LineLook(PURPLE, "D"),
     methods.HM21.name: LineLook(VERMILION, "s"),
@@ -60,10 +63,10 @@ CEILINGS = {
 @styled
 def draw(groups: Groups) -> Figure:
     """Draw means over seeds with two standard errors; methods without privacy are lines."""
-    tasks = [task for task in TITLES if any(place.task == task for place in groups)]
+    tasks = list(dict.fromkeys(place.task for place in groups))
     columns = min(3, len(tasks))
     count = ceil(len(tasks) / columns)
-    figure, grid = panels(count, columns, (3.9 * columns, 0.9 + 3.2 * count), share=False)
+    figure, grid = panels(count, columns, (3.9 * columns, 1.1 + 3.2 * count), share=False)
     axes = [axis for row in grid for axis in row]
     for axis, task in zip(axes, tasks, strict=False):
         _draw_task(axis, groups, task)
@@ -82,7 +85,7 @@ def _draw_task(axis: Axes, groups: Groups, task: str) -> None:
             axis.axhline(found[inf].mean, color=color, ls=line, lw=1.2, label=label, zorder=1)
     for method, look in LOOKS.items():
         _draw_method(axis, groups, task, method, look)
-    axis.set_title(TITLES[task])
+    axis.set_title(TITLES.get(task, task))
     epsilon_axis(axis, EPSILONS)
     _set_error_axis(axis)
 
@@ -118,5 +121,5 @@ def _add_legend(figure: Figure, axes: list[Axes]) -> None:
     names += [label for label, _, _ in CEILINGS.values() if label in handles]
     figure.legend(
         [handles[name] for name in names], names, loc="outside upper center",
-        ncols=ceil(len(names) / 2) if len(axes) > 2 else 3,
+        ncols=ceil(len(names) / 3) if len(axes) > 2 else 3,
     )  # fmt: skip

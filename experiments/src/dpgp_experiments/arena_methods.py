@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from math import inf
 from typing import NamedTuple
 
-from dpgp.cli.output import DataError
 from dpgp_experiments.baselines.interface import Method
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)  # half decades, strong privacy to hardly any
@@ -35,21 +34,36 @@ OURS = Contestant("ours", "gaussian_process", "fit_private", (*EPSILONS, inf))
 HM21 = Contestant("HM21", "hm21")
 DP_BBB = Contestant("DP-BBB", "bayes_by_backprop", package="torch")
 DP_SGD = Contestant("DP-SGD network", "network", package="torch")
-DP_EBM = Contestant("DP-EBM", "boosting", "fit_private", package="interpret")
+DP_SGD_STANDARDISED = Contestant(
+    "DP-SGD standardised", "network", "fit_standardised", package="torch"
+)
+BOOSTED_TREES = Contestant("boosted random trees", "boosted_trees")
+AIM = Contestant("AIM, boosting", "aim", package="mbi")
 LINEAR = Contestant("AdaSSP linear", "adassp", "fit_linear")
 QUADRATIC = Contestant("AdaSSP quadratic", "adassp", "fit_quadratic")
+BOOSTED_ADASSP = Contestant("boosted AdaSSP", "boosted_adassp")
 MEAN = Contestant("private mean", "mean")
 GP = Contestant("non-private GP", "gaussian_process", "fit_non_private", WITHOUT_PRIVACY)
-BOOSTING = Contestant("non-private boosting", "boosting", "fit_non_private", WITHOUT_PRIVACY)
+BOOSTING = Contestant("non-private boosting", "boosting", epsilons=WITHOUT_PRIVACY)
 
-CONTESTANTS = (OURS, HM21, DP_BBB, DP_SGD, DP_EBM, LINEAR, QUADRATIC, MEAN, GP, BOOSTING)
+CONTESTANTS = (
+    OURS, HM21, DP_BBB, DP_SGD, DP_SGD_STANDARDISED, BOOSTED_TREES, AIM, LINEAR,
+    BOOSTED_ADASSP, QUADRATIC, MEAN, GP, BOOSTING,
+)  # fmt: skip
 
 
-def check_packages(contestants: Sequence[Contestant]) -> None:
-    """Refuse to start where a package is missing, before anything has run."""
-    missing = sorted({c.package for c in contestants if find_spec(c.package) is None})
-    if missing:
-        raise DataError(
-            f"methods of the comparison need the package {' and '.join(missing)}; "
-            'run: pip install "./experiments[baselines]" in a checkout.'
-        )
+def installed(contestants: Sequence[Contestant]) -> list[Contestant]:
+    """Return the methods whose packages are there."""
+    return [one for one in contestants if find_spec(one.package) is not None]
+
+
+def left_out(contestants: Sequence[Contestant]) -> str:
+    """Say which methods cannot run here, and how to get them; nothing where all can."""
+    present = installed(contestants)
+    absent = [f"{one.name} ({one.package})" for one in contestants if one not in present]
+    if not absent:
+        return ""
+    return (
+        f"Left out, for want of a package: {', '.join(absent)}; "
+        'run: pip install "./experiments[baselines]" in a checkout.'
+    )

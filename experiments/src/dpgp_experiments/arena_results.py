@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 from dpgp.cli.output import DataError
 from dpgp_experiments import tasks
 from dpgp_experiments.arena_methods import CONTESTANTS
+from dpgp_experiments.simulated_tables import FAMILY
 from dpgp_experiments.tables import Estimate, Record
 
 TABLES = (
     tasks.BLOOD_PRESSURE, tasks.HEIGHT, tasks.GIRLS, tasks.KUNG, tasks.AIRFOIL, tasks.KIN40K,
 )  # fmt: skip
-TITLES = {table.key: table.title for table in TABLES}
+TITLES = {known.key: known.title for known in TABLES}
+TITLES |= {simulated.key: simulated.title for simulated in FAMILY}
 METHODS = [contestant.name for contestant in CONTESTANTS]
 
 

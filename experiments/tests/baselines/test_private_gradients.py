@@ -59,6 +59,22 @@ def test_accounting_agrees_with_a_numerical_divergence_of_one_step():
     assert 1.0 - 1e-6 < total_delta(z, epsilon, 1, rate) / delta < 1.001
 
 
+def test_releases_beside_training_are_composed_with_it():
+    """Without sampling all is Gaussian: μ² of training and of the releases add up."""
+    mu = mu_of_guarantee(1.0, DELTA)
+    beside = 0.4 * mu
+    z = noise_multiplier(1.0, DELTA, 16, 1.0, beside=beside)
+    exact = 2.0 * math.sqrt(16) / math.sqrt(mu**2 - beside**2)
+    assert exact <= z < exact * (1.0 + 2 * PRECISION)
+
+
+def test_sampled_steps_and_releases_have_no_more_than_delta_together():
+    beside = 0.3 * mu_of_guarantee(1.0, DELTA)
+    z = noise_multiplier(1.0, DELTA, 400, 0.1, beside=beside)
+    assert total_delta(z, 1.0, 400, 0.1, beside=beside) <= DELTA
+    assert noise_multiplier(1.0, DELTA, 400, 0.1) < z
+
+
 def test_no_privacy_no_noise():
     assert noise_multiplier(math.inf, DELTA, 400, 0.05) == 0.0
 

@@ -95,13 +95,20 @@ def adassp(
     B = Phi.T @ Phi
     mu = mu_of_epsilon_delta(epsilon, delta) / sqrt(3.0)
     sigma = gaussian_sigma(gram_sensitivity(1.0, neighbours), mu)
-    eigenvalue_noise = gaussian_sigma(EIGENVALUE_SENSITIVITY, mu)
-    lowest = float(np.linalg.eigvalsh(B)[0]) + eigenvalue_noise * rng.standard_normal()
-    lowest = max(0.0, lowest - sqrt(log(6.0 / delta)) * eigenvalue_noise)
-    ridge = max(0.0, sigma * sqrt(d * log(2 * d**2 / FAILURE)) - lowest)
+    ridge = adaptive_ridge(B, sigma, mu, delta, rng)
     A_hat = Phi.T @ t + gaussian_sigma(cross_sensitivity(neighbours), mu) * rng.standard_normal(d)
     B_hat = B + sigma * symmetric_noise(d, rng)
     return np.asarray(solve(B_hat + ridge * np.eye(d), A_hat, assume_a="sym"))
+
+
+def adaptive_ridge(
+    B: Array, sigma: float, mu: float, delta: float, rng: np.random.Generator
+) -> float:
+    """Release λ with μ-GDP, for a Gram matrix B that will carry noise of size σ."""
+    d, noise = len(B), gaussian_sigma(EIGENVALUE_SENSITIVITY, mu)
+    lowest = float(np.linalg.eigvalsh(B)[0]) + noise * rng.standard_normal()
+    lowest = max(0.0, lowest - sqrt(log(6.0 / delta)) * noise)
+    return max(0.0, sigma * sqrt(d * log(2 * d**2 / FAILURE)) - lowest)
 
 
 def symmetric_noise(d: int, rng: np.random.Generator) -> Array:

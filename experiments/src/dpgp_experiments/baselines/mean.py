@@ -14,14 +14,14 @@ SENSITIVITY = 2.0  # proof: `moments`
 
 
 def moments(t: Array) -> Array:
-    r"""Return :math:`\sum_i (t_i, t_i^2)` of targets in [−1, 1].
+    r"""Return :math:`\sum_i (t_i, t_i^2)` of values in [−1, 1], by columns where there are some.
 
     A row that is replaced moves it by at most 2: with :math:`s = t + t'` and :math:`d = t - t'`,
     :math:`|s| + |d| \le 2`, the square of the change is
     :math:`d^2(1 + s^2) \le d^2(1 + (2 - |d|)^2) \le 4`, attained by :math:`t = -t' = 1`. So the
     second moment comes free.
     """
-    return np.array([t.sum(), (t**2).sum()])
+    return np.array([t.sum(axis=0), (t**2).sum(axis=0)])
 
 
 def fit_predict(problem: Problem, X_test: Array, rng: np.random.Generator) -> Prediction:

@@ -48,8 +48,11 @@ def noise_multiplier(
     steps: int,
     rate: float,
     neighbours: Neighbours = Neighbours.REPLACE,
+    beside: float = 0.0,
 ) -> float:
     r"""Return z, the noise in units of the clipping norm, that makes all steps (ε, δ)-DP together.
+
+    ``beside`` is the μ of Gaussian releases that are made with the same budget.
 
     Where one row is replaced, a step is dominated by
     :math:`(1-q)N(0, z^2) + qN(1, z^2)` against :math:`(1-q)N(0, z^2) + qN(-1, z^2)`: with q = 1 a
@@ -61,23 +64,31 @@ def noise_multiplier(
         return 0.0
 
     def is_private(z: float) -> bool:
-        return total_delta(z, epsilon, steps, rate, neighbours) <= delta
+        return total_delta(z, epsilon, steps, rate, neighbours, beside) <= delta
 
     # begin with too much noise: little of it makes long privacy loss distributions
     return _smallest(is_private, 8.0 * math.sqrt(steps) * rate / epsilon)
 
 
 def total_delta(
-    z: float, epsilon: float, steps: int, rate: float, neighbours: Neighbours = Neighbours.REPLACE
+    z: float,
+    epsilon: float,
+    steps: int,
+    rate: float,
+    neighbours: Neighbours = Neighbours.REPLACE,
+    beside: float = 0.0,
 ) -> float:
-    """Return an upper bound of the δ that a training with noise multiplier z has at ε."""
+    """Return an upper bound of δ at ε: training with noise z, and releases of μ = ``beside``."""
+    grid = {"value_discretization_interval": min(1e-4 * epsilon, 1e-3)}  # fine beside ε, rounded up
     one_step = privacy_loss_distribution.from_gaussian_mechanism(
-        z,
-        sampling_prob=rate,
-        neighboring_relation=RELATIONS[neighbours],
-        value_discretization_interval=min(1e-4 * epsilon, 1e-3),  # fine beside ε, rounded up
+        z, sampling_prob=rate, neighboring_relation=RELATIONS[neighbours], **grid
     )
-    return float(one_step.self_compose(steps).get_delta_for_epsilon(epsilon))
+    losses = one_step.self_compose(steps)
+    if beside > 0.0:
+        # μ-GDP is N(0, 1) against N(μ, 1), whatever the neighbours: they are in its sensitivity
+        releases = privacy_loss_distribution.from_gaussian_mechanism(1.0 / beside, **grid)
+        losses = losses.compose(releases)
+    return float(losses.get_delta_for_epsilon(epsilon))
 
 
 def _smallest(accepts: Callable[[float], bool], guess: float) -> float:
