@@ -134,8 +134,8 @@ def test_odd_columns_do_no_harm():
 
 
 def test_few_rows_and_a_small_budget_are_no_worse_than_the_mean():
-    model = regressor(0.3).fit(X[:300], Y[:300])
-    assert relative_error(model) < 1.15
+    models = [regressor(0.3, random_state=seed).fit(X[:300], Y[:300]) for seed in range(4)]
+    assert np.mean([relative_error(model) for model in models]) < 1.1
 
 
 def test_inputs_in_a_corner_of_their_bounds_leave_a_model():
