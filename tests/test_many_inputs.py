@@ -155,3 +155,19 @@ def test_an_input_that_acts_only_with_another_leaves_room_for_doubt():
     model = regressor(1.0, bounds=(-4, 4), target_bounds=(-2, 2)).fit(Z[:2000], y[:2000])
     lower, upper = model.predict_interval(Z[2000:], 0.95, latent=True)
     assert np.mean((lower <= f[2000:]) & (f[2000:] <= upper)) > 0.55
+
+
+def test_intervals_know_that_a_close_fit_flatters_its_own_rows():
+    rng = np.random.default_rng(0)
+    rows, new = rng.uniform(0, 1, (400, 5)), rng.uniform(0, 1, (4000, 5))
+    y, y_new = (ridge(Z) + 0.3 * rng.normal(size=len(Z)) for Z in (rows, new))
+    model = regressor(30.0).fit(rows, y)
+    held = [
+        np.mean((lower <= t) & (t <= upper))
+        for (lower, upper), t in (
+            (model.predict_interval(rows), y),
+            (model.predict_interval(new), y_new),
+        )
+    ]
+    assert held[1] > 0.92
+    assert held[0] > held[1]

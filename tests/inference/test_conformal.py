@@ -150,5 +150,6 @@ def test_conditioning_matches_the_formula(noise_std, n_std):
 def test_the_scale_is_the_root_mean_square_of_the_law():
     gaussian = Calibration.gaussian()
     assert gaussian.scale == pytest.approx(1.0, rel=1e-3)
-    wider = Calibration(2.0 * gaussian.factors, gaussian.cdf)
+    wider = gaussian.widened(2.0)
     assert wider.scale == pytest.approx(2.0 * gaussian.scale)
+    assert wider.factor(0.9) == pytest.approx(2.0 * gaussian.factor(0.9))

@@ -80,6 +80,10 @@ class Calibration:
         squares = (low**2 + low * high + high**2) / 3  # E[t²] of a law that is even in between
         return float(np.sqrt(np.diff(self.cdf) @ squares))
 
+    def widened(self, ratio: float) -> Calibration:
+        """Return the law of residuals that are so many times as large."""
+        return Calibration(self.factors * ratio, self.cdf)
+
     @classmethod
     def gaussian(cls) -> Calibration:
         """The model's own intervals, uncalibrated."""

@@ -59,9 +59,9 @@ class Calibrate:
     def learn(self, known: Known, release: Any) -> None:
         """Estimate the law of the scaled residuals of every target."""
         edges = self._edges(known)
-        known.calibrations = tuple(
-            calibrate(row, release.noise_std, known.n, edges) for row in release.counts
-        )
+        found = [calibrate(row, release.noise_std, known.n, edges) for row in release.counts]
+        pairs = zip(found, known.optimism, strict=True)
+        known.calibrations = tuple(law.widened(optimism) for law, optimism in pairs)
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: it is about the mean."""

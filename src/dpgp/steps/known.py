@@ -118,6 +118,11 @@ class Known:
             return self.many.posteriors
         return tuple(fit.posterior() for fit in self.targets)
 
+    @property
+    def optimism(self) -> tuple[float, ...]:
+        """How many times as large residuals of new rows are; few fixed features change little."""
+        return self.many.optimism if self.options.learns_metric else (1.0,) * self.options.n_targets
+
     def fitted(self, certificate: Certificate) -> FittedModel:
         """Return all that leaves a fit: functions of releases and of public choices."""
         return FittedModel(

@@ -13,7 +13,7 @@ from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.projected import KernelValues
 from dpgp.features.residuals import Residuals
-from dpgp.inference.many.final import guarded, posterior_of
+from dpgp.inference.many.final import Final, final_of, guarded
 from dpgp.inference.many.location import Location
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import clip_kappa, inducing_points
@@ -29,6 +29,9 @@ from dpgp.steps.stage_release import stage_of
 Array = NDArray[np.float64]
 
 DENSITY_POINTS = 512
+
+LARGEST_LEVERAGE = 0.5
+"""Beyond it the approximation says nothing."""
 
 
 @dataclass
@@ -109,9 +112,20 @@ class ManyInputs:
         return Residuals(BoxFeatures(inputs, values), on_values, np.array(clips))
 
     @cached_property
+    def finals(self) -> tuple[Final, ...]:
+        """What the stages say in the end of every target."""
+        return tuple(final_of(target, self.fit.dictionary) for target in self.fit.targets)
+
+    @property
     def unguarded(self) -> tuple[Posterior, ...]:
         """The posterior of every target from the stages."""
-        return tuple(posterior_of(target, self.fit.dictionary) for target in self.fit.targets)
+        return tuple(final.posterior for final in self.finals)
+
+    @property
+    def optimism(self) -> tuple[float, ...]:
+        """How many times as large residuals of new rows are as those of the fitted ones."""
+        leverages = (min(final.degrees / self.n, LARGEST_LEVERAGE) for final in self.finals)
+        return tuple(1.0 / (1.0 - leverage) for leverage in leverages)
 
     @cached_property
     def posteriors(self) -> tuple[Posterior, ...]:

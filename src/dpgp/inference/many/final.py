@@ -7,6 +7,7 @@ parts and a length of the metric are integrated over by importance sampling.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +34,25 @@ LEAST_NOISE = 0.25
 """Smallest share of the residuals' variance that is noise."""
 
 
-def posterior_of(target: Target, dictionary: Dictionary) -> Posterior:
+class Final(NamedTuple):
+    """A posterior, and how many numbers it took from the rows, tr(VJ) averaged over θ.
+
+    A fit that takes d numbers from n rows leaves them residuals that are smaller than those of new
+    rows by about the factor 1 − d/n (the leverage of a row: Craven & Wahba 1978).
+    """
+
+    posterior: Posterior
+    degrees: float
+
+
+def final_of(target: Target, dictionary: Dictionary) -> Final:
     """Return the posterior of a target in units of its public bounds."""
     mean = target.base(dictionary) + dictionary.at_synthetic(target.belief.mean)
     equations = target.read(dictionary, mean)
     points = _integrate(equations, dictionary, target.sds)
     beliefs = [condition(equations, _prior(dictionary, theta)) for theta in points.thetas]
-    return _collapse(target, dictionary, points, beliefs)
+    degrees = np.mean([np.sum((belief.root @ equations.J) * belief.root) for belief in beliefs])
+    return Final(_collapse(target, dictionary, points, beliefs), float(degrees))
 
 
 def guarded(
