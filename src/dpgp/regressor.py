@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.blas import thread_count
 from dpgp.domain import Box
+from dpgp.effects.methods import EffectMethods
 from dpgp.inference.conformal import COVERAGE
 from dpgp.numeric import (
     check_column_names,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Gaussian-process regression under :math:`(\epsilon, \delta)`-differential privacy.
 
     Protects inputs and targets. A noisy Gram matrix of features is released in stages, each about

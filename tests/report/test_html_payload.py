@@ -16,7 +16,7 @@ from dpgp.report.html import report_html
 from dpgp.report.html.accuracy import achieved_over_box, achieved_where_data_are, expected
 from dpgp.report.html.hyperparameters import hyperparameters
 from dpgp.report.html.payload import payload
-from dpgp.report.released import densities
+from dpgp.model.marginals import densities
 
 
 class Page(HTMLParser):

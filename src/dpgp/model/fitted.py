@@ -14,6 +14,7 @@ from scipy.stats import norm
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from dpgp.effects.methods import EffectMethods
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import COVERAGE, Calibration
 from dpgp.inference.posterior import Posterior
@@ -35,7 +36,7 @@ NINE_IN_TEN = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FittedModel:
+class FittedModel(EffectMethods):
     """A Gaussian process fitted under differential privacy. No row of the data is in it.
 
     ``posteriors``, ``calibrations`` and ``stages`` have one entry a target. ``density`` is a

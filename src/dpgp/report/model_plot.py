@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dpgp.arithmetic import TINY
 from dpgp.export.specify import chosen_target
 from dpgp.inference.conformal import COVERAGE
+from dpgp.model.marginals import densities
 from dpgp.report.model_map import draw_two_inputs
-from dpgp.report.released import densities
 from dpgp.report.style import BLUE, GREY, INK, SKY, legend_above, shown_panels, shown_style
 
 if TYPE_CHECKING:

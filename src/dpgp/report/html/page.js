@@ -1,9 +1,9 @@
 // The page: one point in the box, moved by sliders or pointer, and the plots through it.
 
 function startPage(root, model) {
-  const { inputs } = model, columns = inputs.low.length;
+  const { inputs, order } = model, columns = inputs.low.length;
   const posteriors = model.targets.map(() => null), maps = model.targets.map(() => null);
-  const state = { target: 0, axis: 0, layer: "mean", fade: true, dots: false, point: [] };
+  const state = { target: 0, axis: order[0], layer: "mean", fade: true, dots: false, point: [] };
   const axes = () => (columns <= 2 ? inputs.low.map((_, d) => d) : [state.axis]);
   const posterior = () => (posteriors[state.target] ??= new Posterior(model, state.target));
   const map = () => (maps[state.target] ??= mapValues(posterior()));
@@ -87,10 +87,10 @@ function startPage(root, model) {
 
   const controls = create("div", { class: "controls" });
   if (model.targets.length > 1) controls.append(choice("Target", "target",
-    model.targets.map((target) => target.name), (k) => { state.target = k; redraw(); }));
-  if (columns > 2) controls.append(choice("Along", "axis", inputs.names,
+    model.targets.map((target, k) => [k, target.name]), (k) => { state.target = k; redraw(); }));
+  if (columns > 2) controls.append(choice("Along", "axis", order.map((d) => [d, inputs.names[d]]),
     (d) => { state.axis = d; pointMoved(); }));
-  controls.append(create("div", { class: "sliders" }, ...sliders.map((one) => one.node)), readout);
+  controls.append(...sliderGroups(columns <= 2 ? sliders : order.map((d) => sliders[d])), readout);
   if (mapFigure) controls.append(
     radios("Map", "layer", [["mean", "mean"], ["std", "uncertainty of the function"]],
       (layer) => { state.layer = layer; redraw(); }),

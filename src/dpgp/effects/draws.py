@@ -1,0 +1,90 @@
+"""Functions drawn from a posterior, and shares of their variance with intervals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.effects.functionals import Missing
+from dpgp.effects.records import Share
+from dpgp.inference.posterior import Posterior
+from dpgp.roots import symmetric_root
+
+if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
+
+Array = NDArray[np.float64]
+
+DRAWS = 200
+SEED = 13
+"""Of the draws: public, and the same for every model."""
+
+TAILS = (0.025, 0.975)
+
+SMALLEST_VARIANCE = 1e-18
+"""Of f in units of the bounds scaled to [−1, 1]: anything below is rounding of a constant."""
+
+
+@dataclass(frozen=True)
+class DrawnFunctions:
+    """The posterior mean, then draws of f = φᵀw around it, at raw inputs."""
+
+    model: FittedModel
+    target: int
+
+    @property
+    def posterior(self) -> Posterior:
+        """The posterior that functions are drawn from."""
+        return self.model.posteriors[self.target]
+
+    @cached_property
+    def missing(self) -> Missing:
+        """What the draws miss of f."""
+        return Missing(self.posterior)
+
+    @cached_property
+    def _weights(self) -> Array:
+        """w̄, and draws of N(w̄, s_t V) for every t in turn, one a row."""
+        moments, spreads = self.posterior.moments, self.posterior.spreads
+        normal = np.random.default_rng(SEED).standard_normal((DRAWS, len(moments.w)))
+        scales = np.sqrt(np.resize(spreads / spreads.mean(), DRAWS))
+        noise = scales[:, None] * (normal @ symmetric_root(moments.V))
+        return moments.w + np.vstack([np.zeros_like(moments.w), noise])
+
+    def __call__(self, X: Array) -> Array:
+        """Return values at raw inputs (…, D), a row for the mean and for every draw."""
+        U = self.model.inputs(X.reshape(-1, X.shape[-1]))
+        values = self._weights @ self.posterior.features.evaluate(U)
+        return values.reshape(len(values), *X.shape[:-1])
+
+    def row_weights(self, count: int) -> Array:
+        """Return weights of rows, equal for the mean, of a Bayesian bootstrap for every draw.
+
+        So intervals hold what is left to chance in the choice of rows. Rubin (1981).
+        """
+        weights = np.random.default_rng(SEED + 1).exponential(size=(DRAWS, count))
+        weights = np.vstack([np.ones(count), weights])
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def plus_missing(self, squares: Array, missed: float) -> Array:
+        """Return squares of draws with the expected square of what they miss; the mean as it is."""
+        return np.append(squares[0], squares[1:] + max(missed, 0.0))
+
+
+def share(part: Array, whole: Array) -> Share:
+    r"""Return the share of the mean function, and an interval from those of the draws.
+
+    The hull of the percentile interval and of its mirror image at the share of the mean, the basic
+    bootstrap interval: draws are rougher than the truth, so that the first alone would never hold
+    a share of 0. Davison & Hinkley (1997), sec. 5.2.
+    """
+    varies = whole > SMALLEST_VARIANCE
+    shares = np.clip(np.where(varies, part, 0.0) / np.where(varies, whole, 1.0), 0.0, 1.0)
+    value, (low, high) = shares[0], np.quantile(shares[1:], TAILS)
+    ends = min(low, 2 * value - high), max(high, 2 * value - low)
+    lower, upper = np.clip(ends, 0.0, 1.0)
+    return Share(float(value), float(lower), float(upper))

@@ -1,0 +1,189 @@
+r"""Sobol indices of f by sweeps, and interactions of pairs.
+
+Inputs are independent, each with its private marginal. An input is swept through its values while
+the others rest at a row: the variance within sweeps, averaged over rows, is the *total* effect
+:math:`E[\mathrm{Var}(f \mid x_{-i})]`; the variance of the average sweep the *first* one,
+:math:`\mathrm{Var}(E[f \mid x_i])`. Sobol (2001), Homma & Saltelli (1996).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.effects.draws import DrawnFunctions, share
+from dpgp.effects.input_model import NODES, Nodes, independent_rows, nodes_of
+from dpgp.effects.records import Importance, Interactions
+from dpgp.export.specify import chosen_target
+
+if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
+
+Array = NDArray[np.float64]
+
+# Powers of two, which suit low-discrepancy points
+VARIANCE_ROWS = 2048  # for the variance of f
+MOST_SWEEPS, FEWEST_SWEEPS = 128, 32  # an input
+SWEPT_POINTS = 2**15  # of all sweeps together, about
+MISSED_ROWS, MISSED_SWEEPS = 128, 8  # for what the features miss
+PAIRED_ROWS, MISSED_PAIRS = 512, 32
+
+PAIRED_INPUTS = 6
+"""Inputs whose pairs are looked at: the most important ones."""
+
+
+class Effects(NamedTuple):
+    """Total and first effects of one input, for the mean and every draw."""
+
+    total: Array
+    first: Array
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What the variance of f is made of; everything is computed once."""
+
+    f: DrawnFunctions
+
+    @classmethod
+    def of(cls, model: FittedModel, target: int | None) -> Sensitivity:
+        """Return that of one target of a model."""
+        return cls(DrawnFunctions(model, chosen_target(model, target)))
+
+    @property
+    def order(self) -> list[int]:
+        """Numbers of the inputs, the largest total effect in the mean first."""
+        return sorted(range(len(self._effects)), key=lambda n: -self._effects[n].total[0])
+
+    def importance(self) -> Importance:
+        """Return total and first indices of every input."""
+        effects = [self._effects[n] for n in self.order]
+        return Importance(
+            self._target,
+            [self._names[n] for n in self.order],
+            [share(each.total, self._variance) for each in effects],
+            [share(each.first, self._variance) for each in effects],
+        )
+
+    def interactions(self) -> Interactions:
+        """Return the total interaction of every pair of the most important inputs."""
+        squares = _pairs(self.f, self.order[:PAIRED_INPUTS])
+        found = {pair: share(each, self._variance) for pair, each in squares.items()}
+        order = sorted(found, key=lambda pair: -found[pair].value)
+        pairs = [(self._names[i], self._names[j]) for i, j in order]
+        return Interactions(self._target, pairs, [found[pair] for pair in order])
+
+    @cached_property
+    def _variance(self) -> Array:
+        return _variance(self.f)
+
+    @cached_property
+    def _effects(self) -> list[Effects]:
+        return [_effects(self.f, n) for n in range(len(self._names))]
+
+    @property
+    def _names(self) -> list[str]:
+        return self.f.model.input_names
+
+    @property
+    def _target(self) -> str:
+        return self.f.model.target_names[self.f.target]
+
+
+def _variance(f: DrawnFunctions) -> Array:
+    """Return the variance of f, for the mean and every draw."""
+    rows = independent_rows(f.model, VARIANCE_ROWS)
+    R = f.missing.covariance(f.model.inputs(rows[:MISSED_ROWS]))
+    return f.plus_missing(f(rows).var(axis=1), _spread(R))
+
+
+def _spread(R: Array) -> float:
+    """Return the expected variance among points whose values have covariance R."""
+    count = len(R)
+    return float((np.trace(R) - R.sum() / count) / max(count - 1, 1))
+
+
+def _effects(f: DrawnFunctions, column: int) -> Effects:
+    """Return E_m Var_g f and Var_g E_m f over values g of an input and rows m of the others."""
+    nodes, rows = nodes_of(f.model, column), independent_rows(f.model, _sweeps(f.model))
+    points = _swept(rows, column, nodes)
+    values, omega = f(points), f.row_weights(len(rows))
+    total = np.einsum("sm,sm->s", omega, _variance_along(values, nodes))
+    average = _variance_along(np.einsum("sm,smg->sg", omega, values), nodes)
+    missed_total, missed_first = _missed(f, points[:MISSED_SWEEPS], nodes)
+    first = _without_chance(average, total, np.square(omega).sum(axis=1))
+    return Effects(f.plus_missing(total, missed_total), f.plus_missing(first, missed_first))
+
+
+def _sweeps(model: FittedModel) -> int:
+    """Return how many rows every input is swept at."""
+    affordable = SWEPT_POINTS // (NODES * model.options.columns)
+    power: int = 1 << (max(affordable, 1).bit_length() - 1)
+    return min(max(power, FEWEST_SWEEPS), MOST_SWEEPS)
+
+
+def _swept(rows: Array, column: int, nodes: Nodes) -> Array:
+    """Return the rows with an input at each of its values, (rows, values, D)."""
+    points = np.repeat(rows[:, None, :], len(nodes.values), axis=1)
+    points[:, :, column] = nodes.values
+    return points
+
+
+def _variance_along(values: Array, nodes: Nodes) -> Array:
+    """Return variances over the values of an input, the last axis."""
+    centred = values - (values @ nodes.shares)[..., None]
+    return np.asarray(np.square(centred) @ nodes.shares)
+
+
+def _without_chance(average: Array, total: Array, chance: Array) -> Array:
+    """Return Var_g E f from that of an average over rows of weights ω, ``chance`` = Σω².
+
+    Var_g Σ_m ω_m f = first + Σω²(total − first) on average.
+    """
+    return np.maximum(average - chance * total, 0.0) / np.maximum(1.0 - chance, 0.5)
+
+
+def _missed(f: DrawnFunctions, points: Array, nodes: Nodes) -> tuple[float, float]:
+    """Return the expected total and first effect of what the features miss."""
+    m, g, D = points.shape
+    R = f.missing.covariance(f.model.inputs(points.reshape(-1, D))).reshape(m, g, m, g)
+    # E Var_g of one sweep, and the same between two of them: what they have in common
+    C = np.einsum("mgnh,g,gh->mn", R, nodes.shares, np.eye(g)) - np.einsum(
+        "mgnh,g,h->mn", R, nodes.shares, nodes.shares
+    )
+    between = (C.sum() - np.trace(C)) / (m * (m - 1))
+    return float(np.trace(C)) / m, float(between)
+
+
+def _pairs(f: DrawnFunctions, inputs: list[int]) -> dict[tuple[int, int], Array]:
+    r"""Return :math:`\tfrac14 E[(f(x) - f(x'_i) - f(x'_j) + f(x'_{ij}))^2]`. Liu & Owen (2006).
+
+    It is the variance of all parts of f that hold both inputs.
+    """
+    D = f.model.options.columns
+    rows = independent_rows(f.model, PAIRED_ROWS, tuple(inputs))
+    x, again = rows[:, :D], dict(zip(inputs, rows[:, D:].T, strict=True))
+    omega, values = f.row_weights(len(x)), f(x)
+    once = {i: f(_changed(x, {i: again[i]})) for i in inputs}
+    found = {}
+    for i, j in combinations(inputs, 2):
+        both = _changed(x, {i: again[i], j: again[j]})
+        square = np.square(values - once[i] - once[j] + f(both)) / 4.0
+        corners = [x, _changed(x, {i: again[i]}), _changed(x, {j: again[j]}), both]
+        U = np.stack([f.model.inputs(corner[:MISSED_PAIRS]) for corner in corners], axis=1)
+        missed = f.missing.variances(U, np.array([1.0, -1.0, -1.0, 1.0])).mean() / 4.0
+        found[i, j] = f.plus_missing(np.einsum("sm,sm->s", omega, square), float(missed))
+    return found
+
+
+def _changed(x: Array, columns: dict[int, Array]) -> Array:
+    """Return rows with some inputs replaced."""
+    changed = x.copy()
+    for n, values in columns.items():
+        changed[:, n] = values
+    return changed
