@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from report_models import AWKWARD, fitted, named
 
+from dpgp.model.marginals import densities
 from dpgp.report.html import report_html
 from dpgp.report.html.accuracy import achieved_over_box, achieved_where_data_are, expected
 from dpgp.report.html.hyperparameters import hyperparameters
 from dpgp.report.html.payload import payload
-from dpgp.model.marginals import densities
 
 
 class Page(HTMLParser):

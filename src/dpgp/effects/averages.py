@@ -65,6 +65,8 @@ def _averages(rows: Array, at: dict[int, Array], against: dict[int, Array] | Non
         return Averages(after[:, :, None], np.ones(1))
     before = _set(rows, against)
     count = max(len(before), len(after))
+    if {len(before), len(after)} - {1, count}:
+        raise ValueError("`at` and `against` must set inputs equally many values, or one.")
     pair = [np.broadcast_to(part, (count, *part.shape[1:])) for part in (before, after)]
     return Averages(np.stack(pair, axis=2), np.array([-1.0, 1.0]))
 

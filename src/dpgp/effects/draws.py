@@ -1,4 +1,4 @@
-"""Functions drawn from a posterior, and shares of their variance with intervals."""
+"""Functions drawn from a posterior, their variance, and shares of it with intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.effects.functionals import Missing
-from dpgp.effects.records import Share
+from dpgp.effects.records import Range, Share
 from dpgp.inference.posterior import Posterior
 from dpgp.roots import symmetric_root
 
@@ -75,16 +75,33 @@ class DrawnFunctions:
         return np.append(squares[0], squares[1:] + max(missed, 0.0))
 
 
-def share(part: Array, whole: Array) -> Share:
-    r"""Return the share of the mean function, and an interval from those of the draws.
+@dataclass(frozen=True)
+class Variance:
+    """The variance of f, for the mean and every draw."""
 
-    The hull of the percentile interval and of its mirror image at the share of the mean, the basic
+    values: Array
+    scale: float
+
+    @property
+    def std(self) -> Range:
+        """The standard deviation of f in units of the target."""
+        value, low, high = _hull(np.sqrt(self.values))
+        return Range(self.scale * value, self.scale * max(low, 0.0), self.scale * high)
+
+    def share(self, part: Array) -> Share:
+        """Return the share of a part, from 0 on where f may be constant."""
+        varies = self.values > SMALLEST_VARIANCE
+        shares = np.where(varies, part, 0.0) / np.where(varies, self.values, 1.0)
+        value, low, high = np.clip(_hull(np.clip(shares, 0.0, 1.0)), 0.0, 1.0)
+        return Share(float(value), float(low) if self.std.low > 0.0 else 0.0, float(high))
+
+
+def _hull(values: Array) -> tuple[float, float, float]:
+    r"""Return the value of the mean function, and an interval from those of the draws.
+
+    The hull of the percentile interval and of its mirror image at the value of the mean, the basic
     bootstrap interval: draws are rougher than the truth, so that the first alone would never hold
-    a share of 0. Davison & Hinkley (1997), sec. 5.2.
+    a variance of 0. Davison & Hinkley (1997), sec. 5.2.
     """
-    varies = whole > SMALLEST_VARIANCE
-    shares = np.clip(np.where(varies, part, 0.0) / np.where(varies, whole, 1.0), 0.0, 1.0)
-    value, (low, high) = shares[0], np.quantile(shares[1:], TAILS)
-    ends = min(low, 2 * value - high), max(high, 2 * value - low)
-    lower, upper = np.clip(ends, 0.0, 1.0)
-    return Share(float(value), float(lower), float(upper))
+    value, (low, high) = float(values[0]), np.quantile(values[1:], TAILS).tolist()
+    return value, min(low, 2 * value - high), max(high, 2 * value - low)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.arithmetic import NUMPY
+from dpgp.effects.input_model import sample_size
 from dpgp.inference.posterior import Posterior, mixture_half_width
 from dpgp.kernels.formula import mean_gram, specify
 
@@ -124,15 +125,15 @@ def _factor(posterior: Posterior, coverage: float) -> float:
 def _features_and_sampling(
     model: FittedModel, posterior: Posterior, asked: Averages
 ) -> tuple[Array, Array]:
-    """Return ψ of every average as columns, and the variance of its mean over a sample of rows."""
+    """Return ψ of every average as columns, and the variance that a sample of rows gives it."""
     points, weights = asked.flat_points, asked.flat_weights
     psi, sampling = [], []
     for part in _parts(points, max(1, POINTS_AT_ONCE // points.shape[1])):
         phi = posterior.features.evaluate(_unit(model, part).reshape(-1, part.shape[-1]))
         psi.append(summed(phi, weights))
         rows = (posterior.moments.w @ phi).reshape(len(part), asked.points.shape[1], -1)
-        sampling.append((rows @ asked.weights).var(axis=1) / max(rows.shape[1] - 1, 1))
-    return np.concatenate(psi, axis=1), np.concatenate(sampling)
+        sampling.append((rows @ asked.weights).var(axis=1))
+    return np.concatenate(psi, axis=1), np.concatenate(sampling) / sample_size(model)
 
 
 def summed(values: Array, weights: Array) -> Array:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.effects.draws import DrawnFunctions, share
+from dpgp.effects.draws import DrawnFunctions, Variance
 from dpgp.effects.input_model import NODES, Nodes, independent_rows, nodes_of
 from dpgp.effects.records import Importance, Interactions
 from dpgp.export.specify import chosen_target
@@ -65,22 +65,24 @@ class Sensitivity:
         effects = [self._effects[n] for n in self.order]
         return Importance(
             self._target,
+            self._variance.std,
             [self._names[n] for n in self.order],
-            [share(each.total, self._variance) for each in effects],
-            [share(each.first, self._variance) for each in effects],
+            [self._variance.share(each.total) for each in effects],
+            [self._variance.share(each.first) for each in effects],
         )
 
     def interactions(self) -> Interactions:
         """Return the total interaction of every pair of the most important inputs."""
         squares = _pairs(self.f, self.order[:PAIRED_INPUTS])
-        found = {pair: share(each, self._variance) for pair, each in squares.items()}
+        found = {pair: self._variance.share(each) for pair, each in squares.items()}
         order = sorted(found, key=lambda pair: -found[pair].value)
         pairs = [(self._names[i], self._names[j]) for i, j in order]
         return Interactions(self._target, pairs, [found[pair] for pair in order])
 
     @cached_property
-    def _variance(self) -> Array:
-        return _variance(self.f)
+    def _variance(self) -> Variance:
+        scale = self.f.model.options.target_box.half_width[self.f.target]
+        return Variance(_variance(self.f), float(scale))
 
     @cached_property
     def _effects(self) -> list[Effects]:

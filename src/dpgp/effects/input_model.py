@@ -48,6 +48,13 @@ def representative_rows(model: FittedModel, count: int = ROWS) -> Array:
     return np.asarray(density.points[_places(shares, (np.arange(count) + 0.5) / count)])
 
 
+def sample_size(model: FittedModel) -> float:
+    """Return how many draws know the private model of the inputs: synthetic rows, or the rows."""
+    if model.options.learns_metric and model.density is not None:
+        return float(len(model.density.points))
+    return max(float(model.stages[0][0].n), 1.0)
+
+
 def independent_rows(model: FittedModel, count: int, more: tuple[int, ...] = ()) -> Array:
     """Return draws of independent inputs from their private marginals, ``count`` a power of two.
 

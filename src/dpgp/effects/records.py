@@ -106,29 +106,38 @@ class Effect(Answer):
 
 
 @dataclass(frozen=True)
-class Share:
-    """A share of the variance of f, with an interval of 95 %."""
+class Range:
+    """A number with an interval of 95 %."""
 
     value: float
     low: float
     high: float
 
+
+@dataclass(frozen=True)
+class Share(Range):
+    """A share of the variance of f, with an interval of 95 %."""
+
     @property
     def percent(self) -> str:
         """The share to read."""
-        return f"{_percent(self.value)} %"
+        return percent(self.value)
 
     @property
     def interval(self) -> str:
         """Its interval to read."""
-        return f"{_percent(self.low)} to {_percent(self.high)} %"
+        return f"{percent(self.low).removesuffix(' %')} to {percent(self.high)}"
 
 
 @dataclass(frozen=True, repr=False)
 class Importance(Answer):
-    """Sobol indices of every input, the most important one first."""
+    """Sobol indices of every input, the most important one first.
+
+    ``std`` is the standard deviation of f, whose square the indices are shares of.
+    """
 
     target: str
+    std: Range
     inputs: Sequence[str]
     total: Sequence[Share]
     first: Sequence[Share]
@@ -143,7 +152,18 @@ class Importance(Answer):
         """What total and first are."""
         return (
             "total: what an input has a part in; alone: what it does on its own. Inputs are drawn "
-            "independently from their private marginals. All with 95 % intervals."
+            "independently from their private marginals. All with 95 % intervals. "
+            f"{self.to_be_explained}"
+        )
+
+    @property
+    def to_be_explained(self) -> str:
+        """How much the function varies at all."""
+        std = self.std
+        constant = " It may be constant: then shares mean nothing." if std.low <= 0.0 else ""
+        return (
+            f"The function has a standard deviation of {std.value:.3g} ({std.low:.3g} to "
+            f"{std.high:.3g}).{constant}"
         )
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -177,9 +197,11 @@ class Interactions(Answer):
     @property
     def note(self) -> str:
         """What a share is, and which pairs are there."""
+        if all(share.high < NOTABLE for share in self.shares):
+            return f"No two of the most important inputs have {percent(NOTABLE)} together."
         return (
             "share: every part of the function that changes with both inputs together, with 95 % "
-            f"intervals. Other pairs of the most important inputs have less than {NOTABLE:.0%}."
+            f"intervals. Other pairs of important inputs have less than {percent(NOTABLE)}."
         )
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -205,6 +227,6 @@ def _columns(name: str, shares: Sequence[Share]) -> dict[str, list[Any]]:
     }
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """Return a share in per cent, without a decimal from ten on."""
-    return f"{100 * share:.0f}" if share >= 0.0995 else f"{100 * share:.1f}"
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dpgp.effects.averages import partial_dependence
 from dpgp.effects.importance import Sensitivity
 from dpgp.effects.methods import COVERAGE
-from dpgp.effects.records import Effect, Importance
+from dpgp.effects.records import Effect, Importance, percent
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
@@ -41,13 +41,10 @@ class WhatMatters:
         rest = self.importance.total[MOST_CURVES:]
         if not rest:
             return ""
-        most = max(share.high for share in rest)
+        most = percent(max(share.high for share in rest))
         count = f"{len(rest)} more inputs have" if len(rest) > 1 else "One more input has"
         each = " each" if len(rest) > 1 else ""
-        return (
-            f"{count} a part in at most {most:.0%} of the variance of the function{each}, "
-            "with 95 % probability."
-        )
+        return f"{count} a part in at most {most} of the variance{each} (95 % intervals)."
 
 
 def what_matters(model: FittedModel, target: int | None) -> WhatMatters:

@@ -8,19 +8,17 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import TINY
 from dpgp.effects.records import Effect
 from dpgp.model.marginals import Density
 from dpgp.report.html.markup import Markup
 
-Array = NDArray[np.float64]
-
 WIDTH, HEIGHT = 320, 230
 RIGHT, TOP, BOTTOM = 312, 12, 178
 STRIP = 7
 LONGEST_NAME = 36
+MARGIN = 0.05  # of the range of all bands, above and below
 
 
 class Frame(NamedTuple):
@@ -28,7 +26,7 @@ class Frame(NamedTuple):
 
     low: float
     high: float
-    ticks: Array
+    ticks: list[float]
     left: float
     table_every: int = 4
 
@@ -40,16 +38,18 @@ class Frame(NamedTuple):
 def frame_of(curves: Sequence[Effect]) -> Frame:
     """Return an axis that holds the bands of all curves."""
     low, high = min(c.lower.min() for c in curves), max(c.upper.max() for c in curves)
-    ticks = _ticks(low, high, 5)
-    low, high = min(low, ticks[0]), max(high, ticks[-1])
-    widest = max(len(f"{tick:g}") for tick in ticks)
-    return Frame(float(low), float(high), ticks, 32.0 + 7.0 * widest)
+    margin = max(MARGIN * float(high - low), TINY)
+    low, high = float(low) - margin, float(high) + margin
+    ticks = _ticks(low, high)
+    widest = max((len(_number(tick)) for tick in ticks), default=1)
+    return Frame(low, high, ticks, 32.0 + 7.0 * widest)
 
 
-def _ticks(low: float, high: float, count: int) -> Array:
-    margin = 1e-9 + 0.02 * (high - low)
-    locator = MaxNLocator(nbins=count, steps=[1, 2, 5, 10])
-    return np.asarray(locator.tick_values(low - margin, high + margin))
+def _ticks(low: float, high: float) -> list[float]:
+    """Return about five round numbers from ``low`` to ``high``."""
+    span = 1e-9 * (high - low)
+    ticks = MaxNLocator(nbins=5, steps=[1, 2, 5, 10]).tick_values(low, high)
+    return [float(tick) for tick in ticks if low - span <= tick <= high + span]
 
 
 def curve_panel(curve: Effect, frame: Frame, target: str, density: Density | None) -> Markup:
@@ -71,7 +71,7 @@ def curve_panel(curve: Effect, frame: Frame, target: str, density: Density | Non
         f'<path class="mean" d="{_path(list(zip(xs, mean, strict=True)))}"/>',
         *([] if density is None else _strip(density, at)),
         f'<line class="axis" x1="{frame.left:.1f}" x2="{RIGHT}" y1="{BOTTOM}" y2="{BOTTOM}"/>',
-        *(_tick(at(tick), tick) for tick in _ticks_within(low, high)),
+        *(_tick(at(tick), tick) for tick in _ticks(low, high)),
         _name((frame.left + RIGHT) / 2, HEIGHT - 6, name),
     ]
     words = f"{target} along {name}, on average: from {curve.mean[0]:.3g} to {curve.mean[-1]:.3g}"
@@ -81,21 +81,15 @@ def curve_panel(curve: Effect, frame: Frame, target: str, density: Density | Non
     )
 
 
-def _ticks_within(low: float, high: float) -> list[float]:
-    span = 1e-9 * (high - low)
-    return [float(t) for t in _ticks(low, high, 5) if low - span <= t <= high + span]
-
-
 def _vertical_axis(frame: Frame, target: str) -> list[str]:
     lines = []
     for tick in frame.ticks:
         y = frame.y(tick)
-        if TOP - 1 <= y <= BOTTOM + 1:
-            lines.append(
-                f'<line class="grid" x1="{frame.left:.1f}" x2="{RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-                f'<text class="label" x="{frame.left - 6:.1f}" y="{y + 4:.1f}" '
-                f'text-anchor="end">{_number(tick)}</text>'
-            )
+        lines.append(
+            f'<line class="grid" x1="{frame.left:.1f}" x2="{RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            f'<text class="label" x="{frame.left - 6:.1f}" y="{y + 4:.1f}" '
+            f'text-anchor="end">{_number(tick)}</text>'
+        )
     middle = (TOP + BOTTOM) / 2
     place = f'transform="translate(12 {middle:.0f}) rotate(-90)"'
     return [*lines, f'<text class="name" text-anchor="middle" {place}>{_short(target, 22)}</text>']

@@ -10,7 +10,7 @@ from dpgp.effects.summary import Curve, WhatMatters
 from dpgp.model.marginals import densities
 from dpgp.report.html.curve_panel import Frame, curve_panel, frame_of
 from dpgp.report.html.markup import Markup, element, join, paragraph, table
-from dpgp.report.html.svg import range_strip
+from dpgp.report.html.svg import share_bar
 
 if TYPE_CHECKING:
     pass
@@ -34,9 +34,9 @@ INTRODUCTION = (
 
 HOW_TO_READ = (
     "Curves are averages of the function along one input, over the private model of all others, "
-    "with 95 % bands; the grey strip shows where the data are. All of it follows from released "
-    "numbers, and is about the function before it is cut to the bounds of the target. It says what "
-    "the model does, not what causes what."
+    "with 95\u00a0% bands; the grey strip shows where the data are. All of it follows from numbers "
+    "that were released, and is about the function before it is cut to the bounds of the target. "
+    "It says what the model does, not what causes what."
 )
 
 
@@ -54,25 +54,26 @@ def _of_target(found: WhatMatters, alone: bool) -> Markup:
 
 def _importance(importance: Importance) -> Markup:
     rows = [
-        (name, total.percent, total.interval, _bar(name, total), first.percent, first.interval)
+        (name, _bar(name, total), total.percent, total.interval, first.percent, first.interval)
         for name, total, first in zip(
             importance.inputs, importance.total, importance.first, strict=True
         )
     ]
-    headings = ("input", "in total", "95 % interval", "from 0 to 100 %", "alone", "95 % interval")
-    return table(f"Share of the variance of {importance.target}", headings, rows)
+    headings = ("input", "from 0 to 100 %", "in total", "95 % interval", "alone", "95 % interval")
+    shares = table(f"Share of the variance of {importance.target}", headings, rows)
+    return join([paragraph(importance.to_be_explained), shares])
 
 
 def _bar(name: str, share: Share) -> Markup:
     label = f"{name}: {share.percent}, between {share.interval}"
-    return Markup(range_strip(share.value, share.low, share.high, 1.0, label))
+    return Markup(share_bar(share.value, share.low, share.high, label))
 
 
 def _interactions(found: WhatMatters) -> Markup:
     answer: Answer = found.sensitivity.interactions()
     headings, cells = answer.text_table()
     if not cells:
-        return paragraph("No two of the most important inputs act together to a notable degree.")
+        return paragraph(answer.note)
     rows = [(f"{first} with {second}", *rest) for first, second, *rest in cells]
     caption = "Inputs that act together: share of the variance that changes with both"
     return table(caption, ("inputs", *headings[2:]), rows)

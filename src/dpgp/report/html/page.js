@@ -25,10 +25,16 @@ function startPage(root, model) {
     yRange = rangeOf(posterior().target, slices.flat(), yRange);
     curves.forEach((one, k) => drawSlice(one, axes()[k], slices[k]));
     if (mapFrame) crossHair();
-    const at = inputs.names.map((name, d) => `${name} ${formatOf(d)(state.point[d])}`).join(", ");
+    const at = placeWords(" ", columns <= 2 ? inputs.low.map((_, d) => d) : order);
     const lines = predictionLines(posterior().target, posterior().predict(state.point));
     readout.replaceChildren(create("strong", {}, at), ...lines.map(([words, value]) => create("span", {},
       create("span", {}, `${words} `), create("span", {}, value))));
+  }
+
+  function placeWords(is, columnsInOrder) {
+    const words = columnsInOrder.map((d) => `${inputs.names[d]}${is}${formatOf(d)(state.point[d])}`);
+    const more = words.length - SLIDERS_SHOWN;
+    return more <= 0 ? words.join(", ") : `${words.slice(0, SLIDERS_SHOWN).join(", ")} and ${more} more`;
   }
 
   function formatOf(d) { return formatter(inputs.high[d] - inputs.low[d]); }
@@ -36,8 +42,7 @@ function startPage(root, model) {
   function drawSlice(one, axis, values) {
     const frame = drawCurve(one.place, posterior(), values, axis, state.point, yRange);
     one.rows.replaceChildren(curveTable(posterior(), values, axis));
-    const others = inputs.names.map((name, d) => `${name} = ${formatOf(d)(state.point[d])}`);
-    const where = others.filter((_, d) => d !== axis).join(", ");
+    const where = placeWords(" = ", order.filter((d) => d !== axis));
     const what = `${posterior().target.name} along ${inputs.names[axis]}`;
     one.caption.textContent = where ? `${what}, at ${where}` : what;
     follow(frame, one.place, (px) => {

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
 MEAN_COLOURS, UNCERTAINTY_COLOURS, STEPS = style.SEQUENTIAL, "magma_r", 33
+MOST_NAMES = 6
+"""Inputs that a title names."""
 
 
 def report_html(
@@ -59,9 +61,9 @@ def report_html(
 
 
 def _title(model: FittedModel) -> str:
-    targets = model.target_names
     inputs = model.input_names
-    return f"{_listed(targets)} by {_listed(inputs)}"
+    by = _listed(inputs) if len(inputs) <= MOST_NAMES else f"{len(inputs)} inputs"
+    return f"{_listed(model.target_names)} by {by}"
 
 
 def _listed(names: list[str]) -> str:
