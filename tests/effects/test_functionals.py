@@ -5,7 +5,7 @@ import pytest
 from effect_models import fitted
 from numpy.testing import assert_allclose
 
-from dpgp.effects.functionals import Averages, Missing, estimate
+from dpgp.effects.functionals import Averages, MissedCovariance, estimate
 
 ROWS = np.random.default_rng(1).uniform(0, 10, (6, 2))
 
@@ -50,8 +50,10 @@ def test_the_missing_covariance_is_the_posteriors():
     model = fitted("three")
     (posterior,) = model.posteriors
     U = np.random.default_rng(2).uniform(-1, 1, (300, 3))
-    assert_allclose(Missing(posterior).covariance(U), posterior.missing_covariance(U), atol=1e-12)
-    variances = Missing(posterior).variances(U[:, None], np.ones(1))
+    assert_allclose(
+        MissedCovariance(posterior).covariance(U), posterior.missing_covariance(U), atol=1e-12
+    )
+    variances = MissedCovariance(posterior).variances(U[:, None], np.ones(1))
     assert_allclose(variances, posterior.missing_variance(U), atol=1e-12)
 
 

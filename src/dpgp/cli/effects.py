@@ -14,7 +14,7 @@ from dpgp.cli.progress import working
 from dpgp.cli.show import load_model, print_json
 
 if TYPE_CHECKING:
-    from dpgp.effects.records import Answer
+    from dpgp.effects.records import AnswerTable
     from dpgp.model.fitted import FittedModel
 
 FIGURES = (".png", ".svg", ".pdf")
@@ -92,11 +92,11 @@ def _target(model: FittedModel, name: str | None) -> int:
     return names.index(name)
 
 
-def _answers(model: FittedModel, k: int, along: list[str]) -> dict[str, Answer]:
+def _answers(model: FittedModel, k: int, along: list[str]) -> dict[str, AnswerTable]:
     from dpgp.effects.importance import Sensitivity
 
     sensitivity = Sensitivity.of(model, k)
-    answers: dict[str, Answer] = {"importance": sensitivity.importance()}
+    answers: dict[str, AnswerTable] = {"importance": sensitivity.importance()}
     if model.options.columns > 1:
         answers["interactions"] = sensitivity.interactions()
     for name in along:
@@ -104,11 +104,11 @@ def _answers(model: FittedModel, k: int, along: list[str]) -> dict[str, Answer]:
     return answers
 
 
-def _for_machines(answers: dict[str, Answer]) -> dict[str, Any]:
+def _for_machines(answers: dict[str, AnswerTable]) -> dict[str, Any]:
     return {name: answer.to_dict() for name, answer in answers.items()}
 
 
-def _print(answer: Answer) -> None:
+def _print(answer: AnswerTable) -> None:
     headings, cells = answer.text_table()
     rows = [[shown(cell) for cell in row] for row in cells]
     title, names = shown(answer.title), [shown(heading) for heading in headings]

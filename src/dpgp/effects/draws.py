@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.effects.functionals import Missing
+from dpgp.effects.functionals import MissedCovariance
 from dpgp.effects.records import Range, Share
 from dpgp.inference.posterior import Posterior
 from dpgp.roots import symmetric_root
@@ -42,9 +42,9 @@ class DrawnFunctions:
         return self.model.posteriors[self.target]
 
     @cached_property
-    def missing(self) -> Missing:
+    def missing(self) -> MissedCovariance:
         """What the draws miss of f."""
-        return Missing(self.posterior)
+        return MissedCovariance(self.posterior)
 
     @cached_property
     def _weights(self) -> Array:

@@ -60,7 +60,7 @@ class Estimates(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissedCovariance:
     """The covariance R of what the features of a posterior miss, averaged over θ."""
 
     posterior: Posterior
@@ -108,7 +108,7 @@ def estimate(
     psi, sampling = _features_and_sampling(model, posterior, asked)
     known = np.maximum(np.einsum("dq,dq->q", posterior.moments.V @ psi, psi), 0.0)
     U = _unit(model, thinned.flat_points)
-    missing = Missing(posterior).variances(U, thinned.flat_weights)
+    missing = MissedCovariance(posterior).variances(U, thinned.flat_weights)
     scale = float(box.half_width[target])
     std = scale * np.sqrt(known + missing + sampling)
     mean = box.centre[target] * asked.weights.sum() + scale * (posterior.moments.w @ psi)

@@ -22,7 +22,7 @@ NOTABLE = 0.01
 """Pairs of inputs are printed where the interval of their share reaches that far."""
 
 
-class Answer:
+class AnswerTable:
     """A table with a title and a note, for people, notebooks and data frames."""
 
     @property
@@ -62,7 +62,7 @@ def _left_out(cells: list[list[str]]) -> list[str]:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Effect(Answer):
+class Effect(AnswerTable):
     """Means of f, or differences of them, with their standard deviations and intervals.
 
     ``at`` has the inputs that were set, an array each.
@@ -130,7 +130,7 @@ class Share(Range):
 
 
 @dataclass(frozen=True, repr=False)
-class Importance(Answer):
+class Importance(AnswerTable):
     """Sobol indices of every input, the most important one first.
 
     ``std`` is the standard deviation of f, whose square the indices are shares of.
@@ -182,7 +182,7 @@ class Importance(Answer):
 
 
 @dataclass(frozen=True, repr=False)
-class Interactions(Answer):
+class Interactions(AnswerTable):
     """Shares that pairs of inputs have together, the largest first."""
 
     target: str

@@ -18,7 +18,7 @@ MOST_CURVES = 6
 
 
 @dataclass(frozen=True)
-class Curve:
+class ImportantInput:
     """The partial dependence of an input, by its number."""
 
     column: int
@@ -33,7 +33,7 @@ class WhatMatters:
     target: int
     sensitivity: Sensitivity
     importance: Importance
-    curves: tuple[Curve, ...]
+    curves: tuple[ImportantInput, ...]
 
     @property
     def others(self) -> str:
@@ -52,6 +52,7 @@ def what_matters(model: FittedModel, target: int | None) -> WhatMatters:
     sensitivity = Sensitivity.of(model, target)
     k = sensitivity.f.target
     curves = tuple(
-        Curve(n, partial_dependence(model, n, COVERAGE, k)) for n in sensitivity.order[:MOST_CURVES]
+        ImportantInput(n, partial_dependence(model, n, COVERAGE, k))
+        for n in sensitivity.order[:MOST_CURVES]
     )
     return WhatMatters(model, k, sensitivity, sensitivity.importance(), curves)

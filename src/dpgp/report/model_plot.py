@@ -10,7 +10,7 @@ from matplotlib.patches import StepPatch
 from numpy.typing import NDArray
 
 from dpgp.arithmetic import TINY
-from dpgp.effects.summary import Curve, what_matters
+from dpgp.effects.summary import ImportantInput, what_matters
 from dpgp.export.specify import chosen_target
 from dpgp.inference.conformal import COVERAGE
 from dpgp.model.marginals import densities
@@ -127,7 +127,7 @@ def _draw_averages(model: FittedModel, ax: Any, k: int) -> list[Axes]:
 AVERAGED = "Averages over the private model of the other inputs, the most important input first."
 
 
-def _draw_average(axis: Axes, curve: Curve, model: FittedModel) -> None:
+def _draw_average(axis: Axes, curve: ImportantInput, model: FittedModel) -> None:
     """Draw the average along one input and its band."""
     ((_, x),) = curve.along.at.items()
     lower, upper = curve.along.lower, curve.along.upper

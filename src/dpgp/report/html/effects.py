@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from dpgp.effects.records import Answer, Importance, Share
-from dpgp.effects.summary import Curve, WhatMatters
+from dpgp.effects.records import AnswerTable, Importance, Share
+from dpgp.effects.summary import ImportantInput, WhatMatters
 from dpgp.model.marginals import densities
 from dpgp.report.html.curve_panel import Frame, curve_panel, frame_of
 from dpgp.report.html.markup import Markup, element, join, paragraph, table
@@ -70,7 +70,7 @@ def _bar(name: str, share: Share) -> Markup:
 
 
 def _interactions(found: WhatMatters) -> Markup:
-    answer: Answer = found.sensitivity.interactions()
+    answer: AnswerTable = found.sensitivity.interactions()
     headings, cells = answer.text_table()
     if not cells:
         return paragraph(answer.note)
@@ -98,7 +98,7 @@ def _curves(found: WhatMatters) -> Markup:
     return join([element("div", panels, class_="panels"), others])
 
 
-def _numbers(curve: Curve, frame: Frame) -> Markup:
+def _numbers(curve: ImportantInput, frame: Frame) -> Markup:
     headings, cells = curve.along.text_table()
     content = table(curve.along.title, headings, cells[:: frame.table_every])
     return element("details", element("summary", "The numbers of this plot"), content)
