@@ -153,7 +153,7 @@ def test_inputs_that_matter_less_are_summed_up():
     gp = fitted(7, features="linear")
     axes = gp.plot()
     assert len(axes) == 6
-    assert "One more input has a part in at most" in axes[0].figure.get_supxlabel()
+    assert "One more input has a part" in axes[0].figure.get_supxlabel()
 
 
 def test_without_any_density_there_is_no_rug():

@@ -119,7 +119,9 @@ def _write_figure(model: FittedModel, k: int, output: Path) -> None:
     """Draw off the screen, whatever shows figures elsewhere."""
     import matplotlib
 
+    from dpgp.report.style import save_figure
+
     matplotlib.use("Agg")
     axes = model.plot(target=k)
     figure = (axes[0] if isinstance(axes, list) else axes).figure
-    figure.savefig(output)
+    save_figure(figure, output, (output.suffix[1:],))
