@@ -109,12 +109,12 @@ FRIEDMAN_FIRST = (0.197, 0.197, 0.093, 0.350, 0.087, 0.0, 0.0)
 
 @pytest.fixture(scope="module")
 def friedman_model():
-    """Seven inputs: two do nothing, one is 0 or 1, another constant."""
+    """Seven inputs, of which two do nothing: one is 0 or 1, the other constant."""
     rng = np.random.default_rng(0)
-    X = rng.uniform(size=(3000, 7))
+    X = rng.uniform(size=(2000, 7))
     X[:, 5], X[:, 6] = X[:, 5] < 0.2, 0.5
-    y = friedman(X) + rng.normal(size=3000)
-    gp = PrivateGPRegressor(10.0, 1e-5, bounds=(0, 1), target_bounds=(-5, 35), random_state=0)
+    y = friedman(X) + rng.normal(size=2000)
+    gp = PrivateGPRegressor(6.0, 1e-5, bounds=(0, 1), target_bounds=(-5, 35), random_state=0)
     return gp.fit(X, y)
 
 

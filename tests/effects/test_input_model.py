@@ -8,7 +8,6 @@ from effect_models import fitted
 from numpy.testing import assert_allclose, assert_array_equal
 
 from dpgp.effects.input_model import (
-    NODES,
     independent_rows,
     nodes_of,
     quantiles,
@@ -31,7 +30,7 @@ def test_rows_stand_for_the_weights_of_the_density():
 
 def test_few_values_are_taken_with_their_own_shares():
     model = with_density([[0.0, 1.0], [1.0, 2.0], [1.0, 3.0]], [9.0, 0.5, 0.5])
-    nodes = nodes_of(model, 0)
+    nodes = nodes_of(model, 0, 16)
     assert_array_equal(nodes.values, [0.0, 1.0])
     assert_allclose(nodes.shares, [0.9, 0.1])
 
@@ -39,8 +38,8 @@ def test_few_values_are_taken_with_their_own_shares():
 def test_many_values_are_taken_as_quantiles():
     x = np.linspace(0, 10, 400)
     model = with_density(np.column_stack([x, x]), np.ones(400))
-    nodes = nodes_of(model, 1)
-    assert_allclose(nodes.values, 10 * (np.arange(NODES) + 0.5) / NODES, atol=0.03)
+    nodes = nodes_of(model, 1, 16)
+    assert_allclose(nodes.values, 10 * (np.arange(16) + 0.5) / 16, atol=0.03)
     assert nodes.shares.sum() == pytest.approx(1.0)
 
 
@@ -63,7 +62,7 @@ def test_where_nothing_was_released_inputs_are_uniform():
 def test_independent_rows_have_the_marginals_and_no_correlation():
     x = np.linspace(0, 10, 400)
     model = with_density(np.column_stack([x, x]), np.ones(400))
-    rows = independent_rows(model, 256, more=(1,))
-    assert rows.shape == (256, 3)
-    assert_allclose(np.corrcoef(rows.T) - np.eye(3), 0.0, atol=0.1)
+    rows = independent_rows(model, 256)
+    assert rows.shape == (256, 2)
+    assert_allclose(np.corrcoef(rows.T) - np.eye(2), 0.0, atol=0.1)
     assert_allclose(rows.mean(axis=0), 5.0, atol=0.1)

@@ -61,16 +61,8 @@ class DrawnFunctions:
         values = self._weights @ self.posterior.features.evaluate(U)
         return values.reshape(len(values), *X.shape[:-1])
 
-    def row_weights(self, count: int) -> Array:
-        """Return weights of rows, equal for the mean, of a Bayesian bootstrap for every draw.
-
-        So intervals hold what is left to chance in the choice of rows. Rubin (1981).
-        """
-        weights = np.random.default_rng(SEED + 1).exponential(size=(DRAWS, count))
-        weights = np.vstack([np.ones(count), weights])
-        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
-
-    def plus_missing(self, squares: Array, missed: float) -> Array:
+    @staticmethod
+    def plus_missing(squares: Array, missed: float) -> Array:
         """Return squares of draws with the expected square of what they miss; the mean as it is."""
         return np.append(squares[0], squares[1:] + max(missed, 0.0))
 
@@ -94,6 +86,20 @@ class Variance:
         shares = np.where(varies, part, 0.0) / np.where(varies, self.values, 1.0)
         value, low, high = np.clip(_hull(np.clip(shares, 0.0, 1.0)), 0.0, 1.0)
         return Share(float(value), float(low) if self.std.low > 0.0 else 0.0, float(high))
+
+    def share_at_worst(self, known: float, unknown: Array) -> Share:
+        """Return the share of a part of the mean, with all that is unknown of it at its worst.
+
+        (√known ± √unknown)²: a prior shrinks small parts along themselves, unlike draws of them.
+        """
+        low, high = (
+            np.square(np.maximum(np.sqrt(known) + sign * np.sqrt(unknown), 0.0)) for sign in (-1, 1)
+        )
+        varies = np.maximum(self.values, SMALLEST_VARIANCE)
+        ends = np.quantile(low / varies[1:], TAILS[0]), np.quantile(high / varies[1:], TAILS[1])
+        value = np.clip(known / varies[0], 0.0, 1.0)
+        lower, upper = np.clip([min(ends[0], value), max(ends[1], value)], 0.0, 1.0)
+        return Share(float(value), float(lower), float(upper))
 
 
 def _hull(values: Array) -> tuple[float, float, float]:

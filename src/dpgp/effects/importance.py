@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.effects.draws import DrawnFunctions, Variance
-from dpgp.effects.input_model import NODES, Nodes, independent_rows, nodes_of
+from dpgp.effects.input_model import Nodes, independent_rows, nodes_of
 from dpgp.effects.records import Importance, Interactions
 from dpgp.export.specify import chosen_target
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Powers of two, which suit low-discrepancy points
+# Numbers of rows are powers of two, which suit low-discrepancy points
 VARIANCE_ROWS = 2048  # for the variance of f
-MOST_SWEEPS, FEWEST_SWEEPS = 128, 32  # an input
+NODES, MOST_SWEEPS, FEWEST_SWEEPS = 16, 128, 32  # values of an input, and rows it is swept at
 SWEPT_POINTS = 2**15  # of all sweeps together, about
-MISSED_ROWS, MISSED_SWEEPS = 128, 8  # for what the features miss
-PAIRED_ROWS, MISSED_PAIRS = 512, 32
+PAIR_NODES, PAIR_ROWS = 8, 16  # values of each of two inputs, and rows they are swept at
+MISSED_ROWS, MISSED_SWEEPS, MISSED_PAIRS = 128, 8, 2  # of these, for what the features miss
 
 PAIRED_INPUTS = 6
 """Inputs whose pairs are looked at: the most important ones."""
@@ -73,11 +73,11 @@ class Sensitivity:
 
     def interactions(self) -> Interactions:
         """Return the total interaction of every pair of the most important inputs."""
-        squares = _pairs(self.f, self.order[:PAIRED_INPUTS])
-        found = {pair: self._variance.share(each) for pair, each in squares.items()}
+        pairs = combinations(self.order[:PAIRED_INPUTS], 2)
+        found = {(i, j): self._variance.share_at_worst(*_together(self.f, i, j)) for i, j in pairs}
         order = sorted(found, key=lambda pair: -found[pair].value)
-        pairs = [(self._names[i], self._names[j]) for i, j in order]
-        return Interactions(self._target, pairs, [found[pair] for pair in order])
+        names = [(self._names[i], self._names[j]) for i, j in order]
+        return Interactions(self._target, names, [found[pair] for pair in order])
 
     @cached_property
     def _variance(self) -> Variance:
@@ -112,13 +112,14 @@ def _spread(R: Array) -> float:
 
 def _effects(f: DrawnFunctions, column: int) -> Effects:
     """Return E_m Var_g f and Var_g E_m f over values g of an input and rows m of the others."""
-    nodes, rows = nodes_of(f.model, column), independent_rows(f.model, _sweeps(f.model))
+    nodes = nodes_of(f.model, column, NODES)
+    rows = independent_rows(f.model, _sweeps(f.model))
     points = _swept(rows, column, nodes)
-    values, omega = f(points), f.row_weights(len(rows))
-    total = np.einsum("sm,sm->s", omega, _variance_along(values, nodes))
-    average = _variance_along(np.einsum("sm,smg->sg", omega, values), nodes)
+    values = f(points)
+    total = _variance_along(values, nodes).mean(axis=1)
+    average = _variance_along(values.mean(axis=1), nodes)
     missed_total, missed_first = _missed(f, points[:MISSED_SWEEPS], nodes)
-    first = _without_chance(average, total, np.square(omega).sum(axis=1))
+    first = _without_chance(average, total, len(rows))
     return Effects(f.plus_missing(total, missed_total), f.plus_missing(first, missed_first))
 
 
@@ -142,12 +143,9 @@ def _variance_along(values: Array, nodes: Nodes) -> Array:
     return np.asarray(np.square(centred) @ nodes.shares)
 
 
-def _without_chance(average: Array, total: Array, chance: Array) -> Array:
-    """Return Var_g E f from that of an average over rows of weights ω, ``chance`` = Σω².
-
-    Var_g Σ_m ω_m f = first + Σω²(total − first) on average.
-    """
-    return np.maximum(average - chance * total, 0.0) / np.maximum(1.0 - chance, 0.5)
+def _without_chance(average: Array, total: Array, rows: int) -> Array:
+    """Return Var_g E f from that of an average over rows: first + (total − first)/rows."""
+    return np.asarray(np.maximum(average - total / rows, 0.0) * (rows / (rows - 1)))
 
 
 def _missed(f: DrawnFunctions, points: Array, nodes: Nodes) -> tuple[float, float]:
@@ -162,30 +160,27 @@ def _missed(f: DrawnFunctions, points: Array, nodes: Nodes) -> tuple[float, floa
     return float(np.trace(C)) / m, float(between)
 
 
-def _pairs(f: DrawnFunctions, inputs: list[int]) -> dict[tuple[int, int], Array]:
-    r"""Return :math:`\tfrac14 E[(f(x) - f(x'_i) - f(x'_j) + f(x'_{ij}))^2]`. Liu & Owen (2006).
+def _together(f: DrawnFunctions, i: int, j: int) -> tuple[float, Array]:
+    """Return the variance of all parts of f that hold both inputs. Liu & Owen (2006).
 
-    It is the variance of all parts of f that hold both inputs.
+    E_m Var_gh(f − E_g f − E_h f) over values g and h of the inputs and rows m: of the mean, and of
+    what every draw adds to it.
     """
-    D = f.model.options.columns
-    rows = independent_rows(f.model, PAIRED_ROWS, tuple(inputs))
-    x, again = rows[:, :D], dict(zip(inputs, rows[:, D:].T, strict=True))
-    omega, values = f.row_weights(len(x)), f(x)
-    once = {i: f(_changed(x, {i: again[i]})) for i in inputs}
-    found = {}
-    for i, j in combinations(inputs, 2):
-        both = _changed(x, {i: again[i], j: again[j]})
-        square = np.square(values - once[i] - once[j] + f(both)) / 4.0
-        corners = [x, _changed(x, {i: again[i]}), _changed(x, {j: again[j]}), both]
-        U = np.stack([f.model.inputs(corner[:MISSED_PAIRS]) for corner in corners], axis=1)
-        missed = f.missing.variances(U, np.array([1.0, -1.0, -1.0, 1.0])).mean() / 4.0
-        found[i, j] = f.plus_missing(np.einsum("sm,sm->s", omega, square), float(missed))
-    return found
+    first, second = (nodes_of(f.model, n, PAIR_NODES) for n in (i, j))
+    points = _swept(independent_rows(f.model, PAIR_ROWS), i, first)
+    points = np.stack([_swept(part, j, second) for part in points])
+    points = points.reshape(PAIR_ROWS, -1, points.shape[-1])
+    centring = np.kron(_centring(first), _centring(second))
+    shares = np.kron(first.shares, second.shares)
+    mean, *draws = f(points) @ centring.T
+    unknown = np.array([(np.square(each - mean) @ shares).mean() for each in draws])
+    few = (f.model.inputs(x) for x in points[:MISSED_PAIRS])
+    missed = [centring @ f.missing.covariance(U) @ centring.T for U in few]
+    return float((np.square(mean) @ shares).mean()), unknown + np.mean(
+        [shares @ np.diag(R) for R in missed]
+    )
 
 
-def _changed(x: Array, columns: dict[int, Array]) -> Array:
-    """Return rows with some inputs replaced."""
-    changed = x.copy()
-    for n, values in columns.items():
-        changed[:, n] = values
-    return changed
+def _centring(nodes: Nodes) -> Array:
+    """Return the matrix that takes the average over the values of an input away."""
+    return np.asarray(np.eye(len(nodes.shares)) - nodes.shares)

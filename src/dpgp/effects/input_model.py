@@ -20,9 +20,6 @@ Array = NDArray[np.float64]
 ROWS = 512
 """Rows that stand for the private model of the inputs, at most."""
 
-NODES = 16
-"""Values that stand for the marginal of an input, at most."""
-
 SEED = 11
 """Of the scrambled low-discrepancy points: public, and the same for every model."""
 
@@ -55,14 +52,13 @@ def sample_size(model: FittedModel) -> float:
     return max(float(model.stages[0][0].n), 1.0)
 
 
-def independent_rows(model: FittedModel, count: int, more: tuple[int, ...] = ()) -> Array:
+def independent_rows(model: FittedModel, count: int) -> Array:
     """Return draws of independent inputs from their private marginals, ``count`` a power of two.
 
-    ``more`` are inputs that are drawn a second time, in further columns. Sobol (1967), scrambled.
+    Scrambled points of Sobol (1967): averages over them are far closer than over random draws.
     """
-    columns = [*range(model.options.columns), *more]
-    levels = qmc.Sobol(len(columns), seed=SEED).random(count)
-    return np.column_stack([quantiles(model, n, u) for n, u in zip(columns, levels.T, strict=True)])
+    levels = qmc.Sobol(model.options.columns, seed=SEED).random(count)
+    return np.column_stack([quantiles(model, n, u) for n, u in enumerate(levels.T)])
 
 
 def quantiles(model: FittedModel, column: int, levels: Array) -> Array:
@@ -82,14 +78,14 @@ def _histogram_quantiles(model: FittedModel, column: int, levels: Array) -> Arra
     return np.asarray(np.interp(levels, cdf / cdf[-1], edges))
 
 
-def nodes_of(model: FittedModel, column: int) -> Nodes:
+def nodes_of(model: FittedModel, column: int, most: int) -> Nodes:
     """Return the atoms of a private marginal where they are few, else equally likely quantiles."""
     if model.density is not None:
         atoms = _atoms(model.density, column)
-        if len(atoms.values) <= NODES:
+        if len(atoms.values) <= most:
             return atoms
-    levels = (np.arange(NODES) + 0.5) / NODES
-    return Nodes(quantiles(model, column, levels), np.full(NODES, 1.0 / NODES))
+    levels = (np.arange(most) + 0.5) / most
+    return Nodes(quantiles(model, column, levels), np.full(most, 1.0 / most))
 
 
 def _atoms(density: InputDensity, column: int) -> Nodes:
