@@ -93,7 +93,8 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
     release_
         The stages' noisy sums, for each target.
     input_density_
-        A private density of the inputs where there are at most three, else None.
+        A private density of the inputs: on a grid up to three, of synthetic rows where the metric
+        is learned, else None.
     certificate_
         What was released and what it guarantees.
     health_
@@ -194,7 +195,7 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
 
     @property
     def input_density_(self) -> InputDensity | None:
-        """A private density of the inputs where there are at most three, else None."""
+        """A private density of the inputs, on a grid or of synthetic rows; None where none is."""
         return self._fitted().density
 
     @property

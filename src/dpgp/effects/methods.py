@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from dpgp.inference.conformal import COVERAGE
+
 if TYPE_CHECKING:
     from dpgp.effects.records import Effect, Importance, Interactions
-
-COVERAGE = 0.95
 
 
 class EffectMethods:

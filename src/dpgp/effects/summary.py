@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from dpgp.effects.averages import partial_dependence
 from dpgp.effects.importance import Sensitivity
-from dpgp.effects.methods import COVERAGE
 from dpgp.effects.records import Effect, Importance, percent
+from dpgp.inference.conformal import COVERAGE
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
