@@ -63,6 +63,7 @@ def test_columns_without_names_are_numbered():
     unnamed = Box.from_bounds((0, 1), 2)
     assert unnamed.column_names("input") == ["input 1", "input 2"]
     assert Box.from_bounds((0, 1), 1).column_names("target") == ["target"]
+    assert Box.from_bounds((0, 1), 1).named_bounds("target")[0]["name"] == "target"
     assert unnamed.named_bounds("input")[1] == {"name": "input 2", "low": 0.0, "high": 1.0}
     named = Box.from_bounds((0, 1), 1, ("age",))
     assert named.named_bounds("input") == [{"name": "age", "low": 0.0, "high": 1.0}]

@@ -59,10 +59,9 @@ class Box:
 
     def named_bounds(self, kind: str) -> list[dict[str, Any]]:
         """Return every column as an object for machines; columns without names are numbered."""
-        names = self.names or [f"{kind} {k + 1}" for k in range(len(self.low))]
         return [
-            {"name": str(name), "low": float(low), "high": float(high)}
-            for name, low, high in zip(names, self.low, self.high, strict=True)
+            {"name": name, "low": float(low), "high": float(high)}
+            for name, low, high in zip(self.column_names(kind), self.low, self.high, strict=True)
         ]
 
     def clip(self, X: Array) -> Array:

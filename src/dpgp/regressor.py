@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.blas import thread_count
 from dpgp.domain import Box
+from dpgp.effects.methods import EffectMethods
 from dpgp.inference.conformal import COVERAGE
 from dpgp.numeric import (
     check_column_names,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Gaussian-process regression under :math:`(\epsilon, \delta)`-differential privacy.
 
     Protects inputs and targets. A noisy Gram matrix of features is released in stages, each about
@@ -92,7 +93,8 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     release_
         The stages' noisy sums, for each target.
     input_density_
-        A private density of the inputs where there are at most three, else None.
+        A private density of the inputs: on a grid up to three, of synthetic rows where the metric
+        is learned, else None.
     certificate_
         What was released and what it guarantees.
     health_
@@ -193,7 +195,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def input_density_(self) -> InputDensity | None:
-        """A private density of the inputs where there are at most three, else None."""
+        """A private density of the inputs, on a grid or of synthetic rows; None where none is."""
         return self._fitted().density
 
     @property

@@ -124,7 +124,7 @@ def test_metadata_tell_the_guarantee_and_the_columns():
         {"name": "Größe <cm>", "low": 0.0, "high": 5.0},
         {"name": "b", "low": -1.0, "high": 1.0},
     ]
-    assert json.loads(facts["target"]) == {"name": "target 1", "low": 0.0, "high": 1.0}
+    assert json.loads(facts["target"]) == {"name": "target", "low": 0.0, "high": 1.0}
 
 
 def test_a_simulation_is_called_one():

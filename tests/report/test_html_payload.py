@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from report_models import AWKWARD, fitted, named
 
+from dpgp.model.marginals import densities
 from dpgp.report.html import report_html
 from dpgp.report.html.accuracy import achieved_over_box, achieved_where_data_are, expected
 from dpgp.report.html.hyperparameters import hyperparameters
-from dpgp.report.html.payload import payload
-from dpgp.report.released import densities
+from dpgp.report.html.payload import packed, payload
 
 
 class Page(HTMLParser):
@@ -95,9 +95,49 @@ def test_payload_is_the_model_and_has_all_digits():
     gp = fitted("two inputs")
     data = data_of(report_html(gp))
     assert data["targets"][0]["m"] == gp.posteriors[0].moments.w.tolist()
-    assert [len(row) for row in data["targets"][0]["S"]] == list(
-        range(1, len(data["targets"][0]["m"]) + 1)
-    )
+    Q, d = data["targets"][0]["Q"], len(data["targets"][0]["m"])
+    doubles = np.frombuffer(base64.b64decode(Q["doubles"]), "<f8")
+    assert len(doubles) == d * (d + 1) // 2
+    P, K_zz = gp.posteriors[0].features.projection, gp.posteriors[0]._K_zz
+    lower = (gp.posteriors[0].moments.V + P @ K_zz @ P.T)[np.tril_indices(d)]
+    np.testing.assert_allclose(doubles, lower, rtol=0, atol=1e-13)
+
+
+def test_a_matrix_is_kept_whole_unless_it_is_symmetric():
+    for matrix in (np.arange(6.0).reshape(2, 3), np.array([[1.0, 2.0], [3.0, 4.0]])):
+        text = packed(matrix)
+        found = np.frombuffer(base64.b64decode(text["doubles"]), "<f8")
+        assert not text["symmetric"]
+        np.testing.assert_array_equal(found.reshape(text["rows"], text["columns"]), matrix)
+
+
+def test_six_hundred_features_stay_below_five_megabytes():
+    gp = fitted("five inputs")
+    d = gp.posteriors[0].features.dimension
+    # two symmetric matrices of doubles, 32/3 characters each, and all else
+    rest = len(json.dumps(payload(gp))) - 2 * (d * (d + 1) / 2) * 32 / 3
+    assert rest < 100_000 + 600 * d
+    assert 600 * 601 * 32 / 3 + 100_000 + 600 * 600 < 4.5e6
+
+
+def test_what_matters_is_shown_where_there_are_several_inputs():
+    assert 'id="matters"' not in report_html(fitted("one input"))
+    text = report_html(fitted("five inputs"))
+    page = Page(text)
+    assert len([a for a in page.all("svg") if a["class"] == "panel"]) == 5
+    assert len([a for a in page.all("rect") if a.get("class") == "bar"]) == 5
+    order = data_of(text)["order"]
+    assert order[0] == 0
+    assert sorted(order) == [0, 1, 2, 3, 4]
+    assert "5 inputs" not in page.texts["h1"][0]
+
+
+def test_what_matters_needs_no_kernel_that_the_page_knows():
+    text = report_html(fitted("several targets"))
+    assert 'id="matters"' not in text
+    escaped = report_html(named(AWKWARD))
+    assert 'id="matters"' in escaped
+    assert "<b>x</b>" not in escaped
 
 
 def test_simulations_cannot_be_overlooked():

@@ -117,12 +117,11 @@ def test_a_map_may_be_flat_and_known_everywhere_or_nowhere(std):
     assert len(axis.collections) == 2  # two filled maps, and no lines
 
 
-@pytest.mark.parametrize("columns", [3, 5])
-def test_more_inputs_are_slices_through_the_private_medians(columns):
-    gp = fitted(columns)
+def test_three_inputs_are_slices_through_the_private_medians():
+    gp = fitted(3)
     axes = gp.plot()
     middle = typical_inputs(gp.model_)
-    assert len(axes) == columns
+    assert len(axes) == 3
     assert np.all((middle > 1.0) & (middle < 4.5))  # the median of 10·U² is 2.5
     for column, axis in enumerate(axes):
         x, y = curve(axis)
@@ -135,7 +134,29 @@ def test_more_inputs_are_slices_through_the_private_medians(columns):
         assert axis.get_xlabel() == f"input {column + 1}"
 
 
-def test_without_any_density_slices_go_through_the_centre():
+def test_more_inputs_are_averages_along_the_most_important():
+    gp = fitted(4, names=["dose", "age", "time", "size"])
+    axes = gp.plot()
+    assert len(axes) == 4
+    assert axes[0].get_xlabel() == "dose"
+    assert "% of the variance (" in axes[0].get_title(loc="left")
+    effect = gp.partial_dependence("dose")
+    (line,) = [line for line in axes[0].lines if line.get_label() == "average"]
+    assert_allclose(line.get_ydata(), effect.mean)
+    found = ends(axes[0], "95 % band of the average")
+    assert_allclose(found, (effect.lower.min(), effect.upper.max()))
+    assert all(len(rugs(axis)) == 1 for axis in axes)
+    assert "most important input first" in axes[0].figure.get_supxlabel()
+
+
+def test_inputs_that_matter_less_are_summed_up():
+    gp = fitted(7, features="linear")
+    axes = gp.plot()
+    assert len(axes) == 6
+    assert "One more input has a part" in axes[0].figure.get_supxlabel()
+
+
+def test_without_any_density_there_is_no_rug():
     gp = fitted(4, warp=False, features="linear")
     assert_allclose(typical_inputs(gp.model_), 5.0)
     assert not any(rugs(axis) for axis in gp.plot())

@@ -8,6 +8,7 @@ import typer
 
 from dpgp.cli.commands import Commands
 from dpgp.cli.demo import demo
+from dpgp.cli.effects import effects
 from dpgp.cli.fit import fit
 from dpgp.cli.plan import plan
 from dpgp.cli.predict import predict
@@ -40,7 +41,8 @@ def _options(
 ) -> None:
     """Gaussian-process regression under differential privacy.
 
-    From a table to a model to publish: plan, fit, show, report, predict.
+    From a table to a model to publish: plan, fit, show, effects,
+    report, predict.
 
     Examples:
 
@@ -57,5 +59,6 @@ app.command()(plan)
 app.command()(fit)
 app.command()(predict)
 app.command()(show)
+app.command()(effects)
 app.command()(report)
 app.command()(demo)

@@ -11,8 +11,12 @@ from dpgp.cli.consent import print_pairs
 from dpgp.cli.output import TextTable, print_table, shown
 
 if TYPE_CHECKING:
+    from dpgp.effects.records import Importance
     from dpgp.model.fitted import FittedModel
     from dpgp.privacy.certificate import Certificate
+
+MOST_INPUTS, BAR = 8, 20
+"""Inputs that are printed with a bar, and characters of a bar that is full."""
 
 
 def describe(model: FittedModel) -> dict[str, Any]:
@@ -73,8 +77,33 @@ def print_health(console: Console, model: FittedModel) -> None:
         console.print(Panel(text, title=LOOKS_WRONG, title_align="left", border_style="yellow"))
 
 
-def print_model(console: Console, model: FittedModel) -> None:
-    """Print guarantee, columns, what was learned, and every release."""
+def importances(model: FittedModel) -> list[Importance]:
+    """Return the importance of the inputs for every target; nothing where there is one input."""
+    if model.options.columns == 1:
+        return []
+    return [model.importance(target=k) for k in range(model.n_targets)]
+
+
+def print_importance(console: Console, importance: Importance) -> None:
+    """Print the most important inputs with bars."""
+    pairs = list(zip(importance.inputs, importance.total, strict=True))[:MOST_INPUTS]
+    rows = [
+        [shown(name), _bar(share.value), share.percent, share.interval] for name, share in pairs
+    ]
+    left = len(importance.inputs) - len(rows)
+    more = f" The {left} others matter less." if left else ""
+    caption = f"Share of the variance that an input has a part in, 95 % intervals.{more}"
+    headings = ("input", "", "share", "interval")
+    title = f"What matters for {shown(importance.target)}"
+    print_table(console, TextTable(title, headings, rows, caption))
+
+
+def _bar(share: float) -> str:
+    return ("█" * round(BAR * share)).ljust(BAR, "·")
+
+
+def print_model(console: Console, model: FittedModel, matters: list[Importance]) -> None:
+    """Print guarantee, columns, what was learned and what matters, and every release."""
     from dpgp.privacy.rounding import text_up
 
     about = describe(model)
@@ -84,6 +113,8 @@ def print_model(console: Console, model: FittedModel) -> None:
     console.print("[bold]Model[/]")
     print_pairs(console, _model_rows(about))
     console.print()
+    for importance in matters:
+        print_importance(console, importance)
     certificate = model.certificate
     together = "" if certificate.mu is None else f"Together μ = {text_up(certificate.mu, 4)}. "
     print_table(

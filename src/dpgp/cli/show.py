@@ -17,7 +17,7 @@ def show(
     model: ModelFile,
     json: Json = False,
 ) -> None:
-    """Show a model: its guarantee, columns and bounds, and every release.
+    """Show a model: its guarantee, columns, what matters, and every release.
 
     Examples:
 
@@ -25,14 +25,16 @@ def show(
 
     dpgp show girls.json --json
     """
-    from dpgp.cli.description import describe, print_model
+    from dpgp.cli.description import describe, importances, print_model
 
     with failures_in_words():
         fitted = load_model(model)
+        matters = importances(fitted)
     if json:
-        print_json(describe(fitted))
+        found = {answer.target: answer.to_dict() for answer in matters}
+        print_json({**describe(fitted), "importance": found})
     else:
-        print_model(Screen(), fitted)
+        print_model(Screen(), fitted, matters)
 
 
 def load_model(path: Path) -> FittedModel:

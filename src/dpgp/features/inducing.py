@@ -31,7 +31,7 @@ class InducingFeatures:
     fields: ClassVar[tuple[str, ...]] = ("kernel", "anchors")
     javascript: ClassVar[str] = """(tree) => {
     const k = meanGram(tree.kernel, tree.anchors), P = matrix(tree.projection);
-    const out = new Float64Array(tree.projection.length);
+    const out = new Float64Array(tree.anchors.length);
     return (u) => times(P, k(u), out);
   }"""
 

@@ -14,6 +14,7 @@ from scipy.stats import norm
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from dpgp.effects.methods import EffectMethods
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import COVERAGE, Calibration
 from dpgp.inference.posterior import Posterior
@@ -35,12 +36,12 @@ NINE_IN_TEN = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FittedModel:
+class FittedModel(EffectMethods):
     """A Gaussian process fitted under differential privacy. No row of the data is in it.
 
     ``posteriors``, ``calibrations`` and ``stages`` have one entry a target. ``density`` is a
-    private density of the inputs where there are at most three. ``findings`` are plain values that
-    other steps released, by their names in the certificate.
+    private density of the inputs, on a grid where there are at most three, else of synthetic rows.
+    ``findings`` are plain values that other steps released, by their names in the certificate.
     """
 
     options: Options
@@ -171,9 +172,10 @@ class FittedModel:
     def plot(self, ax: Any = None, *, target: int | None = None) -> Any:
         """Draw the mean, how well it is known, where observations fall, and where the rows are.
 
-        One input: a curve. Two: a map, pale where little is known. More: one panel an input, the
-        others held at their private medians. Returns the axes; with three inputs or more, a list
-        of one for each input, and then ``ax`` is such a list too. ``target`` chooses among several
+        One input: a curve. Two: a map, pale where little is known. Three: one panel an input, the
+        others held at their private medians. More: averages over the private model of the inputs,
+        along the six most important ones. Returns the axes; with three inputs or more, a list of
+        one for each panel, and then ``ax`` is such a list too. ``target`` chooses among several
         targets.
         """
         from dpgp.report.model_plot import draw_model

@@ -1,4 +1,4 @@
-"""Curves, maps and slices of a fitted model. Released values only."""
+"""Curves, maps, slices and averages of a fitted model. Released values only."""
 
 from __future__ import annotations
 
@@ -10,11 +10,21 @@ from matplotlib.patches import StepPatch
 from numpy.typing import NDArray
 
 from dpgp.arithmetic import TINY
+from dpgp.effects.summary import ImportantInput, what_matters
 from dpgp.export.specify import chosen_target
 from dpgp.inference.conformal import COVERAGE
+from dpgp.model.marginals import densities
 from dpgp.report.model_map import draw_two_inputs
-from dpgp.report.released import densities
-from dpgp.report.style import BLUE, GREY, INK, SKY, legend_above, shown_panels, shown_style
+from dpgp.report.style import (
+    BLUE,
+    GREY,
+    INK,
+    SKY,
+    caption_below,
+    legend_above,
+    shown_panels,
+    shown_style,
+)
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
@@ -36,7 +46,7 @@ class Bands(NamedTuple):
 
 
 def draw_model(model: FittedModel, ax: Any = None, target: int | None = None) -> Axes | list[Axes]:
-    """Draw a curve of one input, a map of two, or a list of slices of more."""
+    """Draw a curve of one input, a map of two, slices of three, averages along some of more."""
     k = chosen_target(model, target)
     with shown_style():
         columns = len(model.inputs.box.low)
@@ -46,7 +56,7 @@ def draw_model(model: FittedModel, ax: Any = None, target: int | None = None) ->
             names = input_label(model, 0), input_label(model, 1)
             axis = _axes(ax, 1, (6.4, 4.6))[0]
             return draw_two_inputs(model, axis, k, names, label(model, k))
-        return _draw_slices(model, ax, k)
+        return _draw_slices(model, ax, k) if columns == 3 else _draw_averages(model, ax, k)
 
 
 def _axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
@@ -92,6 +102,41 @@ def _draw_slices(model: FittedModel, ax: Any, k: int) -> list[Axes]:
     else:
         axes[0].legend()
     return axes
+
+
+def _draw_averages(model: FittedModel, ax: Any, k: int) -> list[Axes]:
+    """Draw averages over the private model of the inputs, along the most important of them."""
+    matters = what_matters(model, k)
+    count = len(matters.curves)
+    axes = _axes(ax, count, (3.3 * PANELS_A_ROW, 2.9 * -(-count // PANELS_A_ROW) + 0.7))
+    for axis, curve, share in zip(axes, matters.curves, matters.importance.total, strict=False):
+        _draw_average(axis, curve, model)
+        axis.set_title(f"{share.percent} of the variance ({share.interval})", fontsize=9.5)
+    for axis in axes[::PANELS_A_ROW] if ax is None else axes[:1]:
+        axis.set_ylabel(label(model, k))
+    for axis in axes[:1] if ax is None else axes:
+        _make_room(axis)
+    if ax is None:
+        legend_above(axes[0].figure, axes[0])  # type: ignore[arg-type]
+        caption_below(axes[0].figure, " ".join([AVERAGED, matters.others]))  # type: ignore[arg-type]
+    else:
+        axes[0].legend()
+    return axes
+
+
+AVERAGED = "Averages over the private model of the other inputs, the most important input first."
+
+
+def _draw_average(axis: Axes, curve: ImportantInput, model: FittedModel) -> None:
+    """Draw the average along one input and its band."""
+    ((_, x),) = curve.along.at.items()
+    lower, upper = curve.along.lower, curve.along.upper
+    axis.fill_between(
+        x, lower, upper, color=BLUE, alpha=0.4, lw=0, label="95 % band of the average"
+    )
+    axis.plot(x, curve.along.mean, color=BLUE, label="average")
+    axis.set(xlabel=input_label(model, curve.column), xlim=(x[0], x[-1]))
+    _draw_rug(axis, model, curve.column)
 
 
 def draw_slice(axis: Axes, curve: Bands, model: FittedModel, column: int) -> None:

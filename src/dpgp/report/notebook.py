@@ -36,6 +36,7 @@ def model_html(model: FittedModel, name: str = "FittedModel") -> str:
 
 NEXT = (
     ".plot()",
+    ".importance()",
     ".predict(X, return_std=True)",
     ".predict_interval(X)",
     '.save("model.json")',

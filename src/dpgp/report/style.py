@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
+from textwrap import fill
 from typing import Any, Final, ParamSpec
 
 import matplotlib as mpl
@@ -110,6 +111,11 @@ def legend_above(figure: Figure, axes: Axes) -> None:
     """Put the legend of ``axes`` over all panels, in one line."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+
+
+def caption_below(figure: Figure, words: str) -> None:
+    """Put a sentence under all panels."""
+    figure.supxlabel(fill(words, 110), x=0.01, ha="left", fontsize=9, color=GREY)
 
 
 def save_figure(

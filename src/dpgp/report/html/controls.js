@@ -1,5 +1,7 @@
 // Sliders, choices and legends, all native elements.
 
+const SLIDERS_SHOWN = 6;
+
 function slider(inputs, d, value, changed) {
   const low = inputs.low[d], high = inputs.high[d], format = formatter(high - low);
   const id = `input-${d}`, shown = create("output", { for: id });
@@ -15,8 +17,18 @@ function slider(inputs, d, value, changed) {
   return { node: create("div", { class: "slider" }, label, shown, range), start: set(value), set };
 }
 
-function choice(label, id, names, changed) {
-  const select = create("select", { id }, ...names.map((name, k) => create("option", { value: k }, name)));
+// The first sliders at once, all others folded away
+function sliderGroups(sliders) {
+  const group = (some) => create("div", { class: "sliders" }, ...some.map((one) => one.node));
+  const rest = sliders.slice(SLIDERS_SHOWN);
+  if (rest.length === 0) return [group(sliders)];
+  const summary = create("summary", {}, `${rest.length} more, which matter less`);
+  return [group(sliders.slice(0, SLIDERS_SHOWN)), create("details", {}, summary, group(rest))];
+}
+
+function choice(label, id, options, changed) {
+  const select = create("select", { id },
+    ...options.map(([value, name]) => create("option", { value }, name)));
   select.addEventListener("change", () => changed(Number(select.value)));
   return create("div", { class: "choice" }, create("label", { for: id }, label), select);
 }

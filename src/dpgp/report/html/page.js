@@ -1,9 +1,9 @@
 // The page: one point in the box, moved by sliders or pointer, and the plots through it.
 
 function startPage(root, model) {
-  const { inputs } = model, columns = inputs.low.length;
+  const { inputs, order } = model, columns = inputs.low.length;
   const posteriors = model.targets.map(() => null), maps = model.targets.map(() => null);
-  const state = { target: 0, axis: 0, layer: "mean", fade: true, dots: false, point: [] };
+  const state = { target: 0, axis: order[0], layer: "mean", fade: true, dots: false, point: [] };
   const axes = () => (columns <= 2 ? inputs.low.map((_, d) => d) : [state.axis]);
   const posterior = () => (posteriors[state.target] ??= new Posterior(model, state.target));
   const map = () => (maps[state.target] ??= mapValues(posterior()));
@@ -25,10 +25,16 @@ function startPage(root, model) {
     yRange = rangeOf(posterior().target, slices.flat(), yRange);
     curves.forEach((one, k) => drawSlice(one, axes()[k], slices[k]));
     if (mapFrame) crossHair();
-    const at = inputs.names.map((name, d) => `${name} ${formatOf(d)(state.point[d])}`).join(", ");
+    const at = placeWords(" ", columns <= 2 ? inputs.low.map((_, d) => d) : order);
     const lines = predictionLines(posterior().target, posterior().predict(state.point));
     readout.replaceChildren(create("strong", {}, at), ...lines.map(([words, value]) => create("span", {},
       create("span", {}, `${words} `), create("span", {}, value))));
+  }
+
+  function placeWords(is, columnsInOrder) {
+    const words = columnsInOrder.map((d) => `${inputs.names[d]}${is}${formatOf(d)(state.point[d])}`);
+    const more = words.length - SLIDERS_SHOWN;
+    return more <= 0 ? words.join(", ") : `${words.slice(0, SLIDERS_SHOWN).join(", ")} and ${more} more`;
   }
 
   function formatOf(d) { return formatter(inputs.high[d] - inputs.low[d]); }
@@ -36,8 +42,7 @@ function startPage(root, model) {
   function drawSlice(one, axis, values) {
     const frame = drawCurve(one.place, posterior(), values, axis, state.point, yRange);
     one.rows.replaceChildren(curveTable(posterior(), values, axis));
-    const others = inputs.names.map((name, d) => `${name} = ${formatOf(d)(state.point[d])}`);
-    const where = others.filter((_, d) => d !== axis).join(", ");
+    const where = placeWords(" = ", order.filter((d) => d !== axis));
     const what = `${posterior().target.name} along ${inputs.names[axis]}`;
     one.caption.textContent = where ? `${what}, at ${where}` : what;
     follow(frame, one.place, (px) => {
@@ -87,10 +92,10 @@ function startPage(root, model) {
 
   const controls = create("div", { class: "controls" });
   if (model.targets.length > 1) controls.append(choice("Target", "target",
-    model.targets.map((target) => target.name), (k) => { state.target = k; redraw(); }));
-  if (columns > 2) controls.append(choice("Along", "axis", inputs.names,
+    model.targets.map((target, k) => [k, target.name]), (k) => { state.target = k; redraw(); }));
+  if (columns > 2) controls.append(choice("Along", "axis", order.map((d) => [d, inputs.names[d]]),
     (d) => { state.axis = d; pointMoved(); }));
-  controls.append(create("div", { class: "sliders" }, ...sliders.map((one) => one.node)), readout);
+  controls.append(...sliderGroups(columns <= 2 ? sliders : order.map((d) => sliders[d])), readout);
   if (mapFigure) controls.append(
     radios("Map", "layer", [["mean", "mean"], ["std", "uncertainty of the function"]],
       (layer) => { state.layer = layer; redraw(); }),

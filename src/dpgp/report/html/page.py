@@ -13,8 +13,10 @@ import matplotlib as mpl
 from matplotlib.colors import to_hex
 
 from dpgp import __version__
+from dpgp.effects.summary import WhatMatters, what_matters
 from dpgp.report import style
 from dpgp.report.html import guarantee, knowledge
+from dpgp.report.html.effects import effects
 from dpgp.report.html.markup import Markup, element, html, paragraph
 from dpgp.report.html.payload import payload
 from dpgp.report.html.scripts import asset, page_script
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
 MEAN_COLOURS, UNCERTAINTY_COLOURS, STEPS = style.SEQUENTIAL, "magma_r", 33
+MOST_NAMES = 6
+"""Inputs that a title names."""
 
 
 def report_html(
@@ -33,6 +37,7 @@ def report_html(
     certificate = model.certificate
     heading = _title(model) if title is None else title
     css, script = _style(), page_script()
+    matters = [what_matters(model, k) for k in range(model.n_targets)]
     return Template(asset("template.html")).substitute(
         policy=_policy(css, script),
         window_title=html(heading if certificate.is_private else f"NOT private: {heading}"),
@@ -42,7 +47,8 @@ def report_html(
         banner=guarantee.banner(certificate),
         health=knowledge.health(model),
         guarantee=guarantee.guarantee(certificate),
-        plots=_plots(model),
+        plots=_plots(model, matters[0]),
+        matters=effects(matters),
         accuracy=knowledge.accuracy(model),
         learned=knowledge.learned(model),
         bounds=guarantee.bounds(model),
@@ -55,21 +61,25 @@ def report_html(
 
 
 def _title(model: FittedModel) -> str:
-    targets = model.target_names
     inputs = model.input_names
-    return f"{_listed(targets)} by {_listed(inputs)}"
+    by = _listed(inputs) if len(inputs) <= MOST_NAMES else f"{len(inputs)} inputs"
+    return f"{_listed(model.target_names)} by {by}"
 
 
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _plots(model: FittedModel) -> Markup:
-    """Return the place of the plots with the numbers they are drawn from, or why there are none."""
+def _plots(model: FittedModel, matters: WhatMatters) -> Markup:
+    """Return the place of the plots with the numbers they are drawn from, or why there are none.
+
+    Inputs are offered in the order of their importance.
+    """
     try:
         numbers = payload(model)
     except ValueError as error:
         return paragraph("There are no plots: ", str(error))
+    numbers["order"] = matters.sensitivity.order
     numbers["colours"] = {"mean": _colours(MEAN_COLOURS), "std": _colours(UNCERTAINTY_COLOURS)}
     data = f'<script type="application/json" id="model">{strict_json(numbers)}</script>'
     noscript = paragraph("The plots need JavaScript. All tables of this page work without it.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,36 +11,51 @@ from numpy.typing import NDArray
 from dpgp.export.specify import specification_of
 from dpgp.inference.conformal import COVERAGE
 from dpgp.inference.posterior import mixture_half_width
-from dpgp.report.released import densities
+from dpgp.model.marginals import densities
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
 
+ROUNDING = 1e-13
+"""Of the range of a matrix: two that differ by less are the same."""
+
 
 def payload(model: FittedModel) -> dict[str, Any]:
     """Return inputs, features, and the posterior of every target; a ValueError where it cannot.
 
-    The kernels are those of :func:`dpgp.export.specification`.
+    The kernels are those of :func:`dpgp.export.specification`. Anchors are left out where the
+    features have the same, and a projection that is a multiple of theirs is a number.
     """
     count = len(model.calibrations)
     specifications = [specification_of(model, k) for k in range(count)]
     shared = specifications[0]
+    features, P, Z = shared["features"], shared["projection"], shared["anchors"]
     names = model.input_names
     return {
         "inputs": {**plain(shared["inputs"]), "names": names, "density": plain(densities(model))},
-        "features": plain(shared["features"]),
-        "anchors": plain(shared["anchors"]),
-        "projection": plain(shared["projection"]),
+        "features": plain(features),
+        "anchors": None if np.array_equal(features.get("anchors", ()), Z) else plain(Z),
+        "projection": _multiple(P, features.get("projection")) or packed(P),
         "targets": [_target(model, k, specifications[k]) for k in range(count)],
         "atoms": _atoms(model),
     }
 
 
+def _multiple(P: Array, other: Array | None) -> float | None:
+    """Return how many times another matrix P is, up to rounding; None where it is not."""
+    if other is None or P.shape != other.shape:
+        return None
+    factor = float(np.vdot(P, other) / np.vdot(other, other))
+    same = np.allclose(P, factor * other, rtol=0.0, atol=ROUNDING * np.ptp(P))
+    return factor if same else None
+
+
 def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[str, Any]:
     box, spreads = model.options.target_box, model.posteriors[k].spreads
     scales = np.sqrt(spreads / spreads.mean())[None]
+    P = specification["projection"]
     return {
         "name": model.target_names[k],
         "low": float(box.low[k]),
@@ -48,23 +64,42 @@ def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[s
         "scale": specification["scale"],
         "noise_variance": specification["noise_variance"],
         "m": plain(specification["m"]),
-        "S": lower_triangle(specification["S"]),
+        # var f = φᵀ(S + P K_zz Pᵀ)φ − 2 k_zᵀPᵀφ + k(x, x)
+        "Q": packed(_symmetric(specification["S"] + P @ specification["K_zz"] @ P.T)),
         "kernel": plain(specification["kernel"]),
-        "K_zz": lower_triangle(specification["K_zz"]),
         "function_factor": float(mixture_half_width(scales, COVERAGE)[0]),
         "interval_factor": model.calibrations[k].factor(COVERAGE),
     }
 
 
-def lower_triangle(S: Array) -> list[list[float]]:
-    """Return the rows of a symmetric matrix up to the diagonal."""
-    return [row[: i + 1].tolist() for i, row in enumerate(np.asarray(S))]
+def _symmetric(A: Array) -> Array:
+    return np.asarray((A + A.T) / 2)
+
+
+def packed(matrix: Array) -> dict[str, Any]:
+    """Return a matrix as text with all digits, half of it where it is symmetric.
+
+    Doubles row after row, little-endian, in base 64: half as long as decimals.
+    """
+    A = np.asarray(matrix, dtype="<f8")
+    symmetric = A.shape[0] == A.shape[1] and np.allclose(
+        A, A.T, rtol=0.0, atol=ROUNDING * np.ptp(A)
+    )
+    content = A[np.tril_indices(len(A))] if symmetric else A
+    rows, columns = A.shape
+    text = b64encode(content.tobytes()).decode()
+    return {"rows": rows, "columns": columns, "symmetric": symmetric, "doubles": text}
+
+
+def _is_symmetric(A: Array) -> bool:
+    rows, columns = A.shape
+    return rows == columns and np.allclose(A, A.T, rtol=0.0, atol=ROUNDING * np.ptp(A))
 
 
 def plain(value: Any) -> Any:
-    """Return nested arrays as nested lists."""
+    """Return nested arrays as nested lists, and projections, which are large, as text."""
     if isinstance(value, dict):
-        return {name: plain(part) for name, part in value.items()}
+        return {n: packed(v) if n == "projection" else plain(v) for n, v in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
         return [plain(part) for part in value]
     return value.item() if isinstance(value, np.generic) else value
@@ -72,7 +107,7 @@ def plain(value: Any) -> Any:
 
 def _atoms(model: FittedModel) -> dict[str, Any] | None:
     density = model.density
-    if density is None:
+    if density is None or model.options.columns != 2:  # a map alone shows them
         return None
     return {
         "points": plain(density.points),

@@ -177,20 +177,34 @@ function addProducts(factors, index, weight, out) {
   }
 }
 
-// Row-major matrices of doubles
-function matrix(rows) {
-  const flat = new Float64Array(rows.length * rows[0].length);
-  rows.forEach((row, i) => flat.set(row, i * row.length));
+// A row-major matrix of doubles, from text that has the lower half of a symmetric one
+function matrix({ rows, columns, symmetric, doubles }) {
+  const given = doublesOf(doubles);
+  if (!symmetric) return given;
+  const flat = new Float64Array(rows * columns);
+  for (let i = 0, k = 0; i < rows; i += 1) {
+    for (let j = 0; j <= i; j += 1, k += 1) {
+      flat[i * columns + j] = given[k];
+      flat[j * columns + i] = given[k];
+    }
+  }
   return flat;
 }
 
-function fromLowerTriangle(rows) {
-  const n = rows.length, flat = new Float64Array(n * n);
-  rows.forEach((row, i) => row.forEach((value, j) => {
-    flat[i * n + j] = value;
-    flat[j * n + i] = value;
-  }));
-  return flat;
+const BASE_64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+// Little-endian doubles in base 64
+function doublesOf(text) {
+  const bytes = new Uint8Array(8 * Math.floor(text.length * 3 / 32)), codes = new Uint8Array(128);
+  for (let k = 0; k < 64; k += 1) codes[BASE_64.charCodeAt(k)] = k;
+  for (let k = 0, i = 0; i < bytes.length; k += 4, i += 3) {
+    const [a, b, c, d] = [0, 1, 2, 3].map((step) => codes[text.charCodeAt(k + step)]);
+    bytes[i] = (a << 2) | (b >> 4);
+    bytes[i + 1] = (b << 4) | (c >> 2);
+    bytes[i + 2] = (c << 6) | d;
+  }
+  const view = new DataView(bytes.buffer);
+  return Float64Array.from({ length: bytes.length / 8 }, (_, k) => view.getFloat64(8 * k, true));
 }
 
 function times(A, v, out) {  // out = A v
@@ -227,6 +241,12 @@ function kronecker(first, second) {
   return out;
 }
 
+// P, as it is or as a multiple of that of the features
+function projectionOf({ projection, features }) {
+  if (typeof projection !== "number") return matrix(projection);
+  return matrix(features.projection).map((value) => projection * value);
+}
+
 class Posterior {
   constructor(model, k) {
     const target = model.targets[k];
@@ -234,14 +254,13 @@ class Posterior {
     this.target = target;
     this.phi = featureMap(model.features);
     this.m = Float64Array.from(target.m);
-    this.S = fromLowerTriangle(target.S);
-    this.P = matrix(model.projection);
-    this.K_zz = fromLowerTriangle(target.K_zz);
-    this.k_zx = meanGram(target.kernel, model.anchors);
+    const anchors = model.anchors ?? model.features.anchors;
+    this.Q = matrix(target.Q);
+    this.P = projectionOf(model);
+    this.k_zx = meanGram(target.kernel, anchors);
     this.k_xx = diagonal(target.kernel);
     this.d = new Float64Array(target.m.length);
-    this.a = new Float64Array(model.anchors.length);
-    this.b = new Float64Array(model.anchors.length);
+    this.a = new Float64Array(anchors.length);
   }
 
   // The public bounds of the target are centre ± scale
@@ -253,8 +272,7 @@ class Posterior {
   // Mean within the bounds, as it is, and standard deviations of the function and of an observation
   at(x) {
     const u = unitInputs(this.model.inputs, x), phi = this.phi(u), { scale } = this.target;
-    const seen = Math.max(dot(times(this.S, phi, this.d), phi), 0);
-    const variance = seen + this.missingVariance(u, phi);
+    const variance = this.variance(u, phi);
     const raw = this.target.centre + scale * dot(this.m, phi);
     return {
       raw,
@@ -264,11 +282,11 @@ class Posterior {
     };
   }
 
-  // k(x, x) - 2 aᵀk(Z, x) + aᵀK(Z, Z)a with a = Pᵀφ(x), averaged over θ
-  missingVariance(u, phi) {
-    const a = transposeTimes(this.P, phi, this.a), k = this.k_zx(u), Ka = times(this.K_zz, a, this.b);
+  // φᵀQφ - 2 aᵀk(Z, x) + k(x, x) with a = Pᵀφ(x): what is known, and what the features miss
+  variance(u, phi) {
+    const a = transposeTimes(this.P, phi, this.a), k = this.k_zx(u);
     const k_xx = this.k_xx(u).reduce((sum, value) => sum + value, 0) / draws(this.target.kernel);
-    return Math.max(k_xx - 2 * dot(k, a) + dot(Ka, a), 0);
+    return Math.max(dot(times(this.Q, phi, this.d), phi) - 2 * dot(k, a) + k_xx, 0);
   }
 
   // The same with 95 % intervals for the function and for a new observation, all within the bounds

@@ -28,6 +28,14 @@ def range_strip(value: float, low: float, high: float, largest: float, label: st
     return _picture(f'{line}<circle class="dot" cx="{x:.1f}" cy="11" r="4"/>', label)
 
 
+def share_bar(value: float, low: float, high: float, label: str) -> str:
+    """Draw a bar from zero to a share, and a line over its interval."""
+    start, x, a, b = (_x(number) for number in (0.0, value, low, high))
+    bar = f'<rect class="bar" x="{start:.1f}" width="{x - start:.1f}" y="5" height="12"/>'
+    line = f'<line class="interval" x1="{a:.1f}" x2="{b:.1f}" y1="11" y2="11"/>'
+    return _picture(bar + line, label)
+
+
 def _x(share: float) -> float:
     return MARGIN + (WIDTH - 2 * MARGIN) * share
 

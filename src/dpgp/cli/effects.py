@@ -1,0 +1,127 @@
+"""``dpgp effects``: what the inputs of a model do to its target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dpgp.cli.arguments import Json, ModelFile
+from dpgp.cli.failures import UsageError, check_output, failures_in_words
+from dpgp.cli.output import Screen, TextTable, print_files, print_table, shown
+from dpgp.cli.progress import working
+from dpgp.cli.show import load_model, print_json
+
+if TYPE_CHECKING:
+    from dpgp.effects.records import AnswerTable
+    from dpgp.model.fitted import FittedModel
+
+FIGURES = (".png", ".svg", ".pdf")
+
+
+def effects(
+    model: ModelFile,
+    along: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Input whose partial dependence is printed; repeat for several.",
+            show_default=False,
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Which target, of several.", show_default=False),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Figure to write (.png, .svg or .pdf): the model along its most important inputs.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
+) -> None:
+    """Show what the inputs of a model do to its target. Spends nothing.
+
+    Importance of every input, which inputs act together, and how the target
+    depends on single inputs, averaged over all others; all with 95 % intervals.
+
+    Examples:
+
+    dpgp effects girls.json
+
+    dpgp effects girls.json --along age --along weight
+
+    dpgp effects girls.json -o girls.png
+    """
+    with failures_in_words():
+        if output is not None:
+            _check_figure(output)
+            check_output(output, str(model), force=force)
+        fitted = load_model(model)
+        k = _target(fitted, target)
+        with working("Computing effects"):
+            answers = _answers(fitted, k, along or [])
+            if output is not None:
+                _write_figure(fitted, k, output)
+    if json:
+        print_json({"target": fitted.target_names[k], **_for_machines(answers)})
+        return
+    for answer in answers.values():
+        _print(answer)
+    if output is not None:
+        print_files(Screen(), [output])
+
+
+def _check_figure(output: Path) -> None:
+    if output.suffix.lower() not in FIGURES:
+        raise UsageError(f"a figure ends in {', '.join(FIGURES)}; name such a file with -o.")
+
+
+def _target(model: FittedModel, name: str | None) -> int:
+    names = model.target_names
+    if name is None and len(names) == 1:
+        return 0
+    if name not in names:
+        raise UsageError(f"--target must be one of the model's targets: {', '.join(names)}.")
+    return names.index(name)
+
+
+def _answers(model: FittedModel, k: int, along: list[str]) -> dict[str, AnswerTable]:
+    from dpgp.effects.importance import Sensitivity
+
+    sensitivity = Sensitivity.of(model, k)
+    answers: dict[str, AnswerTable] = {"importance": sensitivity.importance()}
+    if model.options.columns > 1:
+        answers["interactions"] = sensitivity.interactions()
+    for name in along:
+        answers[f"along {name}"] = model.partial_dependence(name, target=k)
+    return answers
+
+
+def _for_machines(answers: dict[str, AnswerTable]) -> dict[str, Any]:
+    return {name: answer.to_dict() for name, answer in answers.items()}
+
+
+def _print(answer: AnswerTable) -> None:
+    headings, cells = answer.text_table()
+    rows = [[shown(cell) for cell in row] for row in cells]
+    title, names = shown(answer.title), [shown(heading) for heading in headings]
+    print_table(Screen(), TextTable(title, names, rows, answer.note))
+
+
+def _write_figure(model: FittedModel, k: int, output: Path) -> None:
+    """Draw off the screen, whatever shows figures elsewhere."""
+    import matplotlib
+
+    from dpgp.report.style import save_figure
+
+    matplotlib.use("Agg")
+    axes = model.plot(target=k)
+    figure = (axes[0] if isinstance(axes, list) else axes).figure
+    save_figure(figure, output, (output.suffix[1:],))

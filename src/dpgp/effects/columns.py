@@ -1,0 +1,55 @@
+"""Inputs by name or by number, and values to set them to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
+
+Array = NDArray[np.float64]
+
+
+def column_of(model: FittedModel, column: Any) -> int:
+    """Return the number of an input that is named, or numbered from 0."""
+    names = model.input_names
+    if isinstance(column, str) and column in names:
+        return names.index(column)
+    whole = isinstance(column, int | np.integer) and not isinstance(column, bool)
+    if whole and 0 <= column < len(names):
+        return int(column)
+    raise ValueError(
+        f"`column` must be an input of the model ({', '.join(names)}) or its number, from 0 to "
+        f"{len(names) - 1}; got {column!r}."
+    )
+
+
+def settings_of(model: FittedModel, values: Mapping[Any, Any] | None) -> dict[int, Array]:
+    """Return inputs and the values that they are set to, as many of each."""
+    if not isinstance(values, Mapping | None):
+        raise TypeError("inputs must be set by a mapping such as {'age': 10}.")
+    given = {column_of(model, column): value for column, value in (values or {}).items()}
+    columns = {n: _checked(model, n, value) for n, value in given.items()}
+    lengths = {len(column) for column in columns.values()} | {1}
+    if len(lengths) > 2:
+        raise ValueError("inputs must be set to equally many values each, or to one.")
+    return {n: np.broadcast_to(column, max(lengths)) for n, column in columns.items()}
+
+
+def _checked(model: FittedModel, n: int, values: Any) -> Array:
+    box, name = model.options.box, model.input_names[n]
+    try:
+        numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise TypeError(f"'{name}' must be set to a number or a list of numbers.") from None
+    low, high = float(box.low[n]), float(box.high[n])
+    if numbers.ndim != 1 or not len(numbers) or not np.all((numbers >= low) & (numbers <= high)):
+        raise ValueError(
+            f"'{name}' must be set to a number, or a list of them, between its public bounds "
+            f"{low:g} and {high:g}."
+        )
+    return numbers

@@ -1,0 +1,186 @@
+r"""Sobol indices of f by sweeps, and interactions of pairs.
+
+Inputs are independent, each with its private marginal. An input is swept through its values while
+the others rest at a row: the variance within sweeps, averaged over rows, is the *total* effect
+:math:`E[\mathrm{Var}(f \mid x_{-i})]`; the variance of the average sweep the *first* one,
+:math:`\mathrm{Var}(E[f \mid x_i])`. Sobol (2001), Homma & Saltelli (1996).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.effects.draws import DrawnFunctions, Variance
+from dpgp.effects.input_model import Nodes, independent_rows, nodes_of
+from dpgp.effects.records import Importance, Interactions
+from dpgp.export.specify import chosen_target
+
+if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
+
+Array = NDArray[np.float64]
+
+# Numbers of rows are powers of two, which suit low-discrepancy points
+VARIANCE_ROWS = 2048  # for the variance of f
+NODES, MOST_SWEEPS, FEWEST_SWEEPS = 16, 128, 32  # values of an input, and rows it is swept at
+SWEPT_POINTS = 2**15  # of all sweeps together, about
+PAIR_NODES, PAIR_ROWS = 8, 16  # values of each of two inputs, and rows they are swept at
+MISSED_ROWS, MISSED_SWEEPS, MISSED_PAIRS = 128, 8, 2  # of these, for what the features miss
+
+PAIRED_INPUTS = 6
+"""Inputs whose pairs are looked at: the most important ones."""
+
+
+class Effects(NamedTuple):
+    """Total and first effects of one input, for the mean and every draw."""
+
+    total: Array
+    first: Array
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What the variance of f is made of; everything is computed once."""
+
+    f: DrawnFunctions
+
+    @classmethod
+    def of(cls, model: FittedModel, target: int | None) -> Sensitivity:
+        """Return that of one target of a model."""
+        return cls(DrawnFunctions(model, chosen_target(model, target)))
+
+    @property
+    def order(self) -> list[int]:
+        """Numbers of the inputs, the largest total effect in the mean first."""
+        return sorted(range(len(self._effects)), key=lambda n: -self._effects[n].total[0])
+
+    def importance(self) -> Importance:
+        """Return total and first indices of every input."""
+        effects = [self._effects[n] for n in self.order]
+        return Importance(
+            self._target,
+            self._variance.std,
+            [self._names[n] for n in self.order],
+            [self._variance.share(each.total) for each in effects],
+            [self._variance.share(each.first) for each in effects],
+        )
+
+    def interactions(self) -> Interactions:
+        """Return the total interaction of every pair of the most important inputs."""
+        pairs = combinations(self.order[:PAIRED_INPUTS], 2)
+        found = {(i, j): self._variance.share_at_worst(*_together(self.f, i, j)) for i, j in pairs}
+        order = sorted(found, key=lambda pair: -found[pair].value)
+        names = [(self._names[i], self._names[j]) for i, j in order]
+        return Interactions(self._target, names, [found[pair] for pair in order])
+
+    @cached_property
+    def _variance(self) -> Variance:
+        scale = self.f.model.options.target_box.half_width[self.f.target]
+        return Variance(_variance(self.f), float(scale))
+
+    @cached_property
+    def _effects(self) -> list[Effects]:
+        return [_effects(self.f, n) for n in range(len(self._names))]
+
+    @property
+    def _names(self) -> list[str]:
+        return self.f.model.input_names
+
+    @property
+    def _target(self) -> str:
+        return self.f.model.target_names[self.f.target]
+
+
+def _variance(f: DrawnFunctions) -> Array:
+    """Return the variance of f, for the mean and every draw."""
+    rows = independent_rows(f.model, VARIANCE_ROWS)
+    R = f.missing.covariance(f.model.inputs(rows[:MISSED_ROWS]))
+    return f.plus_missing(f(rows).var(axis=1), _spread(R))
+
+
+def _spread(R: Array) -> float:
+    """Return the expected variance among points whose values have covariance R."""
+    count = len(R)
+    return float((np.trace(R) - R.sum() / count) / max(count - 1, 1))
+
+
+def _effects(f: DrawnFunctions, column: int) -> Effects:
+    """Return E_m Var_g f and Var_g E_m f over values g of an input and rows m of the others."""
+    nodes = nodes_of(f.model, column, NODES)
+    rows = independent_rows(f.model, _sweeps(f.model))
+    points = _swept(rows, column, nodes)
+    values = f(points)
+    total = _variance_along(values, nodes).mean(axis=1)
+    average = _variance_along(values.mean(axis=1), nodes)
+    missed_total, missed_first = _missed(f, points[:MISSED_SWEEPS], nodes)
+    first = _without_chance(average, total, len(rows))
+    return Effects(f.plus_missing(total, missed_total), f.plus_missing(first, missed_first))
+
+
+def _sweeps(model: FittedModel) -> int:
+    """Return how many rows every input is swept at."""
+    affordable = SWEPT_POINTS // (NODES * model.options.columns)
+    power: int = 1 << (max(affordable, 1).bit_length() - 1)
+    return min(max(power, FEWEST_SWEEPS), MOST_SWEEPS)
+
+
+def _swept(rows: Array, column: int, nodes: Nodes) -> Array:
+    """Return the rows with an input at each of its values, (rows, values, D)."""
+    points = np.repeat(rows[:, None, :], len(nodes.values), axis=1)
+    points[:, :, column] = nodes.values
+    return points
+
+
+def _variance_along(values: Array, nodes: Nodes) -> Array:
+    """Return variances over the values of an input, the last axis."""
+    centred = values - (values @ nodes.shares)[..., None]
+    return np.asarray(np.square(centred) @ nodes.shares)
+
+
+def _without_chance(average: Array, total: Array, rows: int) -> Array:
+    """Return Var_g E f from that of an average over rows: first + (total − first)/rows."""
+    return np.asarray(np.maximum(average - total / rows, 0.0) * (rows / (rows - 1)))
+
+
+def _missed(f: DrawnFunctions, points: Array, nodes: Nodes) -> tuple[float, float]:
+    """Return the expected total and first effect of what the features miss."""
+    m, g, D = points.shape
+    R = f.missing.covariance(f.model.inputs(points.reshape(-1, D))).reshape(m, g, m, g)
+    # E Var_g of one sweep, and the same between two of them: what they have in common
+    C = np.einsum("mgnh,g,gh->mn", R, nodes.shares, np.eye(g)) - np.einsum(
+        "mgnh,g,h->mn", R, nodes.shares, nodes.shares
+    )
+    between = (C.sum() - np.trace(C)) / (m * (m - 1))
+    return float(np.trace(C)) / m, float(between)
+
+
+def _together(f: DrawnFunctions, i: int, j: int) -> tuple[float, Array]:
+    """Return the variance of all parts of f that hold both inputs. Liu & Owen (2006).
+
+    E_m Var_gh(f − E_g f − E_h f) over values g and h of the inputs and rows m: of the mean, and of
+    what every draw adds to it.
+    """
+    first, second = (nodes_of(f.model, n, PAIR_NODES) for n in (i, j))
+    points = _swept(independent_rows(f.model, PAIR_ROWS), i, first)
+    points = np.stack([_swept(part, j, second) for part in points])
+    points = points.reshape(PAIR_ROWS, -1, points.shape[-1])
+    centring = np.kron(_centring(first), _centring(second))
+    shares = np.kron(first.shares, second.shares)
+    mean, *draws = f(points) @ centring.T
+    unknown = np.array([(np.square(each - mean) @ shares).mean() for each in draws])
+    few = (f.model.inputs(x) for x in points[:MISSED_PAIRS])
+    missed = [centring @ f.missing.covariance(U) @ centring.T for U in few]
+    return float((np.square(mean) @ shares).mean()), unknown + np.mean(
+        [shares @ np.diag(R) for R in missed]
+    )
+
+
+def _centring(nodes: Nodes) -> Array:
+    """Return the matrix that takes the average over the values of an input away."""
+    return np.asarray(np.eye(len(nodes.shares)) - nodes.shares)
