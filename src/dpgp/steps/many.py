@@ -35,7 +35,8 @@ DENSITY_POINTS = 512
 class ManyInputs:
     """The parts of an input model as they come, and the fit that rests on it.
 
-    ``signal`` is nμ over the rows of a unit. ``stages`` has the second moments that every stage
+    ``signal`` is nμ over the rows of a unit. ``marginals`` are those of the columns of numbers,
+    ``levels`` the masses of the levels of every category. ``stages`` has the second moments that every stage
     released, without its features.
     """
 
@@ -43,6 +44,7 @@ class ManyInputs:
     signal: float
     locations: tuple[Location, ...] = ()
     marginals: Marginals | None = None
+    levels: tuple[Array, ...] = ()
     pool: Array = field(default_factory=lambda: np.empty((0, 0)))
     synthetic: Array | None = None
     line: tuple[GramRelease, float] | None = None

@@ -28,13 +28,28 @@ def payload(model: FittedModel) -> dict[str, Any]:
     shared = specifications[0]
     names = model.input_names
     return {
-        "inputs": {**plain(shared["inputs"]), "names": names, "density": plain(densities(model))},
+        "inputs": {
+            **_box_and_warp(shared["inputs"]),
+            "names": names,
+            "categories": _labels(model),
+            "density": plain(densities(model)),
+        },
         "features": plain(shared["features"]),
         "anchors": plain(shared["anchors"]),
         "projection": plain(shared["projection"]),
         "targets": [_target(model, k, specifications[k]) for k in range(count)],
         "atoms": _atoms(model),
     }
+
+
+def _box_and_warp(inputs: dict[str, Any]) -> dict[str, Any]:
+    return {name: plain(inputs[name]) for name in ("low", "high", "edges", "values")}
+
+
+def _labels(model: FittedModel) -> list[list[str] | None] | None:
+    """Return the levels of every column as text, None for columns of numbers."""
+    categories = model.inputs.box.categories
+    return [None if kind is None else list(kind.labels) for kind in categories] or None
 
 
 def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[str, Any]:
