@@ -144,8 +144,8 @@ def _whole(element: Any) -> int | None:
     if isinstance(element, int | np.integer):
         number = int(element)
     elif isinstance(element, float | np.floating):
-        safe = float(element).is_integer() and abs(element) < _FIRST_UNSAFE_FLOAT
-        return int(element) if safe else None
+        value = float(element)
+        return int(value) if value.is_integer() and abs(value) < _FIRST_UNSAFE_FLOAT else None
     elif isinstance(element, Decimal) and element.is_finite() and abs(element) < _FIRST_LONG:
         whole, denominator = element.as_integer_ratio()
         return whole if denominator == 1 else None

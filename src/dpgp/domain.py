@@ -138,16 +138,16 @@ def _without_categories(
 ) -> Any:
     """Return bounds of columns of numbers alone; raise where a category has some too."""
     if isinstance(bounds, Mapping):
-        places = dict(enumerate(names or ()))
-        both = [places[k] for k, kind in enumerate(kinds) if kind and places.get(k) in bounds]
+        pairs = [(bounds.get(name), kind) for name, kind in zip(names or (), kinds, strict=False)]
+        columns: Sequence[Any] = names or ()
     elif any(kinds) and isinstance(bounds, list | tuple) and len(bounds) == len(kinds):
-        pairs = list(zip(bounds, kinds, strict=True))
-        if all(np.ndim(pair) == 0 and pair is not None for pair, _ in pairs):
+        if all(np.ndim(pair) == 0 and pair is not None for pair in bounds):
             return bounds  # (low, high) for all
-        both = [k for k, (pair, kind) in enumerate(pairs) if kind and pair is not None]
+        pairs, columns = list(zip(bounds, kinds, strict=True)), range(len(kinds))
         bounds = [pair for pair, kind in pairs if kind is None]
     else:
         return bounds
+    both = [columns[k] for k, (pair, kind) in enumerate(pairs) if kind and pair is not None]
     if both:
         raise ValueError(
             f"column {both[0]!r} is a category and has `{argument}` too; give its levels alone."

@@ -108,7 +108,8 @@ class Layout:
     @classmethod
     def of(cls, box: Box) -> Layout:
         """Return the coordinates of a box, in the order of its columns."""
-        hot = [None if kind is None else kind.hot for kind in box.categories or [None] * len(box.low)]
+        kinds = [box.category(column) for column in range(len(box.low))]
+        hot = [None if kind is None else kind.hot for kind in kinds]
         return cls(
             source=np.repeat(np.arange(len(hot)), [1 if h is None else len(h) for h in hot]),
             is_indicator=np.concatenate([[False] if h is None else h >= 0.0 for h in hot]),
@@ -156,9 +157,9 @@ def unit_inputs(tree: dict[str, Any], X: Any, library: Library) -> Any:
     warped = _warped(U, tree["edges"], tree["values"], library)
     if "copies" not in tree:
         return warped
-    apart = library.clip(X @ tree["copies"] - tree["level"], -1.0, 1.0)
+    apart = library.clip(within @ tree["copies"] - tree["level"], -1.0, 1.0)
     mask = tree["is_indicator"]
-    return (1.0 - mask) * (warped @ tree["copies"]) + mask * (1.0 - 2.0 * apart * apart)
+    return (1.0 - mask) * (warped @ tree["copies"]) + mask * (-2.0 * apart * apart + 1.0)
 
 
 def _warped(U: Any, edges: Any, values: Any, library: Library) -> Any:

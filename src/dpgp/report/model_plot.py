@@ -23,6 +23,7 @@ Array = NDArray[np.float64]
 
 CURVE_POINTS = 300  # a smooth line on a screen
 PANELS_A_ROW = 3
+WIDE_LABELS = 32  # letters of all levels that stand side by side under a panel
 RUG_HEIGHT = 0.07  # of the panel, for where the rows are
 
 
@@ -103,7 +104,8 @@ def draw_slice(axis: Axes, curve: Bands, model: FittedModel, column: int) -> Non
     else:
         _draw_levels(axis, curve)
         axis.set(xlim=(-0.5, len(curve.x) - 0.5))
-        axis.set_xticks(curve.x, [_printable(label) for label in category.labels])
+        turn = 90.0 if sum(map(len, category.labels)) > WIDE_LABELS else 0.0
+        axis.set_xticks(curve.x, [_printable(text) for text in category.labels], rotation=turn)
     axis.set(xlabel=input_label(model, column))
     _draw_rug(axis, model, column)
 

@@ -36,8 +36,8 @@ class ManyInputs:
     """The parts of an input model as they come, and the fit that rests on it.
 
     ``signal`` is nμ over the rows of a unit. ``marginals`` are those of the columns of numbers,
-    ``levels`` the masses of the levels of every category. ``stages`` has the second moments that every stage
-    released, without its features.
+    ``levels`` the masses of the levels of every category. ``stages`` has the second moments that
+    every stage released, without its features.
     """
 
     n: float
