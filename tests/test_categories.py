@@ -57,7 +57,8 @@ def test_an_element_is_the_level_of_its_text(levels, element, number):
     "element",
     [
         "South", "sout", "", " ", "1.0", "01", "true", None, np.nan, pd.NA, pd.NaT, 1.5, 3, -1,
-        float("inf"), pytest.param(10**5000, id="huge"), Decimal("NaN"), Decimal("1e500"), 1 + 0j, b"north", ["north"],
+        float("inf"), pytest.param(10**5000, id="huge"), Decimal("NaN"), Decimal("1e500"),
+        1 + 0j, b"north", ["north"],
         ("south",), {"north"}, np.datetime64("2020-01-01"), np.array(["north"]), object(),
         Fraction(1), "1_0", "½",
     ],
@@ -175,10 +176,10 @@ def test_levels_that_cannot_be_meant_are_refused(levels, error, words):
 
 
 @pytest.mark.parametrize(
-    "levels", [("a", "b"), ["a", "b"], np.array(["a", "b"]), pd.Index(["a", "b"]), pd.Series(["a", "b"])]
-)  # fmt: skip
-def test_levels_come_in_any_list(levels):
-    assert Category.of(levels, "letter").levels == ("a", "b")
+    "kind", [tuple, list, np.array, pd.Index, pd.Series, pd.Categorical, pl.Series]
+)
+def test_levels_come_in_any_list(kind):
+    assert Category.of(kind(["a", "b"]), "letter").levels == ("a", "b")
 
 
 def test_levels_keep_their_types_and_one_spelling():

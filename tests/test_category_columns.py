@@ -206,7 +206,14 @@ def test_few_values_do_not_break_the_arithmetic():
     assert np.subtract(*gp.predict(west)) > 2.0
 
 
-@pytest.mark.parametrize("changes", [{"warp": False}, {"epsilon": 0.05}, {"epsilon": float("inf")}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"warp": False},
+        {"epsilon": 0.05},
+        pytest.param({"epsilon": float("inf")}, marks=pytest.mark.slow),
+    ],
+)
 def test_without_a_model_of_the_inputs_and_without_noise(changes):
     gp = regressor(**changes, stages=1).fit(TABLE, Y)
     assert np.isfinite(gp.predict(NEW)).all()

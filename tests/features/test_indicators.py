@@ -13,7 +13,9 @@ from dpgp.inference.warp import Warp
 
 LEVELS = {0: ["F", "M"], 2: ["a", "b", "c"]}
 BOX = Box.from_bounds([(0, 10)], 3, categories=read_categories(LEVELS, None, 3))
-WARP = Warp(np.array([-1.0, 0.0, 1.0]), np.array([[-1.0, 0.0, 1.0], [-1.0, 0.5, 1.0], [-1.0, 0, 1]]))
+WARP = Warp(
+    np.array([-1.0, 0.0, 1.0]), np.array([[-1.0, 0.0, 1.0], [-1.0, 0.5, 1.0], [-1.0, 0, 1]])
+)
 
 codes = st.tuples(st.integers(0, 1), st.floats(-5, 15), st.integers(0, 2))
 rows = st.lists(codes, min_size=1, max_size=5).map(np.array)

@@ -49,10 +49,11 @@ def to_gpytorch(model: Any, target: int | None = None) -> Any:
 def to_onnx(model: Any, target: int | None = None) -> Any:
     """Return an ``onnx.ModelProto`` that predicts what the model predicts; ``onnx.save`` it.
 
-    Input ``X``: rows of raw inputs in double precision, as :func:`rows` returns them. Outputs, one number a row: ``mean``,
-    ``std`` of a new observation, ``latent_std`` of the function, and the ends ``lower`` and
-    ``upper`` of the calibrated 95 % interval. ``target`` chooses among several targets. Needs the
-    package onnx; predicting with the model needs onnxruntime or another runtime, and no dpgp.
+    Input ``X``: rows of raw inputs in double precision, as :func:`rows` returns them. Outputs, one
+    number a row: ``mean``, ``std`` of a new observation, ``latent_std`` of the function, and the
+    ends ``lower`` and ``upper`` of the calibrated 95 % interval. ``target`` chooses among several
+    targets. Needs the package onnx; predicting with the model needs onnxruntime or another runtime,
+    and no dpgp.
     """
     from dpgp.export.onnx_model import build, describe
     from dpgp.inference.conformal import COVERAGE

@@ -15,7 +15,7 @@ N = 20_000
 
 
 def table(seed=0):
-    """One number, a category of four levels that goes with it, and one of two that goes with both."""
+    """A number, a category of four levels that goes with it, and one of two that follows."""
     rng = np.random.default_rng(seed)
     z = rng.normal(size=N)
     region = np.argmax(
@@ -25,7 +25,9 @@ def table(seed=0):
     return np.column_stack([np.clip(0.3 * z, -1, 1), region, sex])
 
 
-BOX = Box.from_bounds([(-1, 1)], 3, categories=read_categories({1: list("abcd"), 2: [0, 1]}, None, 3))
+BOX = Box.from_bounds(
+    [(-1, 1)], 3, categories=read_categories({1: list("abcd"), 2: [0, 1]}, None, 3)
+)
 
 
 def moments_of(U, noise=1e-4):
