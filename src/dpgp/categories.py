@@ -157,8 +157,9 @@ def _whole(element: Any) -> int | None:
 def _listed(levels: Any) -> list[Any] | None:
     if isinstance(levels, list | tuple | range):
         return list(levels)
-    if getattr(levels, "ndim", None) == 1 and hasattr(levels, "tolist"):
-        return list(levels.tolist())
+    for method in ("tolist", "to_list"):  # NumPy and pandas, polars
+        if hasattr(levels, method) and getattr(levels, "ndim", 1) == 1:
+            return list(getattr(levels, method)())
     return None
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.categories import Categories
-from dpgp.numeric import as_floats, column_names, numeric_matrix
+from dpgp.categories import Categories, read_categories
+from dpgp.numeric import as_floats, check_column_names, column_names, numeric_matrix
 
 Array = NDArray[np.float64]
 
@@ -48,13 +48,16 @@ def coded_matrix(X: Any, categories: Categories, least: int = 1) -> Array:
     return numeric_matrix(np.column_stack(parts), least=least)
 
 
-def number_of_columns(X: Any) -> int:
-    """Return how many columns a table has that holds more than numbers."""
+def categories_of(X: Any, categories: Any) -> Categories:
+    """Read which columns of a table are categories, by their names or positions."""
+    if categories is None:
+        return ()
     names = column_names(X)
-    columns = names if names is not None else _columns(X)
+    check_column_names(names)
+    columns = _columns(X) if names is None else names
     if columns is None:
         raise ValueError(_NOT_A_TABLE)
-    return len(columns)
+    return read_categories(categories, names, len(columns))
 
 
 def _columns(X: Any) -> Sequence[Any] | None:

@@ -14,8 +14,8 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.blas import thread_count
-from dpgp.categories import Categories, read_categories
-from dpgp.coded_rows import CodedRows, coded_matrix, number_of_columns
+from dpgp.categories import Categories
+from dpgp.coded_rows import CodedRows, categories_of, coded_matrix
 from dpgp.domain import Box
 from dpgp.inference.conformal import COVERAGE
 from dpgp.numeric import (
@@ -146,7 +146,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, units: Any = None) -> Self:
         """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person."""
         self._forget()
-        categories = self._read_categories(X)
+        categories = categories_of(X, self.categories)
         X, y = self._validated(X, y, categories)
         targets = y[None] if y.ndim == 1 else y.T
         options = self._options(X.shape[1], len(targets), units is not None, categories)
@@ -174,13 +174,6 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
-
-    def _read_categories(self, X: Any) -> Categories:
-        if self.categories is None:
-            return ()
-        names = column_names(X)
-        check_column_names(names)
-        return read_categories(self.categories, names, number_of_columns(X))
 
     def _options(
         self, columns: int, targets: int, per_person: bool, categories: Categories

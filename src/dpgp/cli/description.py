@@ -107,7 +107,7 @@ def _column_rows(about: dict[str, Any]) -> list[list[str]]:
 
 def _extent(column: dict[str, Any]) -> tuple[str, str]:
     if "levels" in column:
-        return ", ".join(map(str, column["levels"])), "levels"
+        return f"levels {', '.join(map(str, column['levels']))}", ""
     return f"{column['low']:g}", f"{column['high']:g}"
 
 
