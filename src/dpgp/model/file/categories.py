@@ -25,9 +25,7 @@ def with_categories(box: Box, value: Any) -> Box:
     """Return a box whose categories have these levels, and their numbers for bounds."""
     items = as_items(value, _WHERE)
     if len(items) != len(box.low):
-        raise ModelFileError(
-            f"`{_WHERE}` must have an entry for each of the {len(box.low)} inputs."
-        )
+        raise ModelFileError(f"`{_WHERE}` must have {len(box.low)} entries, one for each input.")
     categories = tuple(None if item is None else _category(item) for item in items)
     if not any(categories):
         raise ModelFileError(f"`{_WHERE}` must have one category at least.")
