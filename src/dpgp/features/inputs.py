@@ -58,12 +58,12 @@ class UnitInputs:
     @property
     def dimension(self) -> int:
         """Number D of coordinates in the cube."""
-        return len(self.layout.source)
+        return len(self.coordinates.source)
 
     @cached_property
-    def layout(self) -> Layout:
+    def coordinates(self) -> Coordinates:
         """Which coordinates come from which column."""
-        return Layout.of(self.box)
+        return Coordinates.of(self.box)
 
     @property
     def filler(self) -> Array:
@@ -74,7 +74,7 @@ class UnitInputs:
         """Return the scaled and warped inputs."""
         U = self.scaled(X)
         warped = U if self.warp is None else self.warp.apply(U)
-        return self.layout.with_indicators(warped, X) if self.box.categories else warped
+        return self.coordinates.with_indicators(warped, X) if self.box.categories else warped
 
     def scaled(self, X: Array) -> Array:
         """Return all columns scaled to [−1, 1], neither warped nor replaced."""
@@ -87,18 +87,18 @@ class UnitInputs:
         none = np.tile(edges, (len(self.box.low), 1))
         values = none if self.warp is None else self.warp.values
         box = {"low": self.box.low, "high": self.box.high, "edges": edges, "values": values}
-        return box | (self.layout.specify() if self.box.categories else {})
+        return box | (self.coordinates.specify() if self.box.categories else {})
 
     def invert(self, V: Array) -> Array:
         """Return the raw inputs whose scaled and warped values are ``V``."""
-        columns = self.layout.without_indicators(V) if self.box.categories else V
+        columns = self.coordinates.without_indicators(V) if self.box.categories else V
         U = columns if self.warp is None else self.warp.invert(columns)
         X = np.asarray(self.box.centre + U * self.box.half_width)
-        return self.layout.with_levels(X, V) if self.box.categories else X
+        return self.coordinates.with_levels(X, V) if self.box.categories else X
 
 
 @dataclass(frozen=True)
-class Layout:
+class Coordinates:
     """For every coordinate its column, and for indicators the level that they stand for."""
 
     source: NDArray[np.intp]
@@ -106,7 +106,7 @@ class Layout:
     level: Array
 
     @classmethod
-    def of(cls, box: Box) -> Layout:
+    def of(cls, box: Box) -> Coordinates:
         """Return the coordinates of a box, in the order of its columns."""
         kinds = [box.category(column) for column in range(len(box.low))]
         hot = [None if kind is None else kind.hot for kind in kinds]

@@ -50,7 +50,7 @@ class LinearStage:
         moments = input_moments(release.feature_gram, release.feature_std, known.n)
         if known.options.box.categories:
             many.pool = mixed_pool(
-                known.inputs.layout, many.marginals, many.levels, moments, known.n
+                known.inputs.coordinates, many.marginals, many.levels, moments, known.n
             )
         elif many.marginals is None:
             many.pool = broad_pool(moments)

@@ -46,7 +46,7 @@ def test_synthetic_rows_are_like_the_table(is_bought):
         )
         inputs = UnitInputs(BOX, marginals.warp_among(BOX.is_numeric))
     U = inputs(X)
-    pool = mixed_pool(inputs.layout, marginals, levels, moments_of(U), N)
+    pool = mixed_pool(inputs.coordinates, marginals, levels, moments_of(U), N)
     assert pool.shape == (2 * ROWS, 6)
     assert set(np.unique(pool[:, 1:])) == {-1.0, 1.0}
     np.testing.assert_array_equal((pool[:, 1:5] > 0).sum(axis=1), 1)
@@ -80,5 +80,5 @@ def test_a_table_of_categories_alone_has_synthetic_rows():
     U = inputs(np.column_stack([rng.integers(0, 3, 500), rng.integers(0, 2, 500)]).astype(float))
     none = estimate_marginals(np.empty((0, 16)), 1.0, 500, Box(np.empty(0), np.empty(0)))
     for marginals in (None, none):
-        pool = mixed_pool(inputs.layout, marginals, (), moments_of(U), 500)
+        pool = mixed_pool(inputs.coordinates, marginals, (), moments_of(U), 500)
         np.testing.assert_allclose(pool.mean(axis=0), U.mean(axis=0), atol=0.05)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from dpgp.features.inputs import Layout
+from dpgp.features.inputs import Coordinates
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.synthetic import (
     LEVELS,
@@ -49,7 +49,7 @@ def level_masses(counts: Array, noise_std: float, n: float) -> Array:
 
 
 def mixed_pool(
-    layout: Layout,
+    coordinates: Coordinates,
     marginals: Marginals | None,
     levels: Sequence[Array],
     moments: InputMoments,
@@ -60,7 +60,7 @@ def mixed_pool(
     ``marginals`` are those of the columns of numbers, ``levels`` the masses of every category;
     without them the noisy means serve.
     """
-    blocks, numeric = layout.blocks(), np.flatnonzero(~layout.is_indicator)
+    blocks, numeric = coordinates.blocks(), np.flatnonzero(~coordinates.is_indicator)
     masses = levels or [_masses_of_means(moments, block, n) for block in blocks]
     means, sds = broad_moments(moments)
     if marginals is not None and len(numeric):
