@@ -314,6 +314,70 @@ def test_what_is_published_holds_nothing(fitted, people, tmp_path, caplog):
     assert not any(np.float64(value).tobytes() in stored for value in private)
 
 
+LEVELS = {1: ["F", "M"]}
+FRAME = {"age": np.linspace(-1, 1, N), "sex": (["F", "M"] * N)[:N]}
+NOT_LEVELS = {
+    "another text": TEXT,
+    "a number": NUMBER,
+    "a whole number": PERSON,
+    "nothing": None,
+    "NaN": np.nan,
+    "a list": [TEXT],
+    "talkative": Talkative(),
+    "bytes": TEXT.encode(),
+    "a long text": TEXT * 10_000,
+}
+
+
+def levels_estimator(**options):
+    public = {"bounds": [(-1, 1)], "target_bounds": (-1, 1), "stages": 1, "categories": LEVELS}
+    return PrivateGPRegressor(**{**public, **options})
+
+
+def with_level(value):
+    """Rows of which one has another level, as an array, a list and a frame."""
+    rows = np.empty((N, 2), dtype=object)
+    rows[:, 0], rows[:, 1] = FRAME["age"], FRAME["sex"]
+    rows[5, 1] = value
+    return rows, rows.tolist(), pd.DataFrame(rows, columns=["age", "sex"])
+
+
+@pytest.fixture(scope="module")
+def fitted_levels():
+    rows = with_level(f"{TEXT}2")[0]
+    return levels_estimator(missing="ignore", random_state=0).fit(rows, np.linspace(-1, 1, N))
+
+
+@pytest.mark.parametrize("value", NOT_LEVELS.values(), ids=list(NOT_LEVELS))
+def test_no_level_is_repeated_but_public_ones(refuses, fitted_levels, value):
+    for rows in with_level(value):
+        refuses(levels_estimator().fit, rows, Y)
+        if isinstance(rows, pd.DataFrame):
+            continue  # an array was fitted, and scikit-learn warns
+        for method in (fitted_levels.predict, fitted_levels.model_.predict, fitted_levels.sample_y):
+            refuses(method, rows)
+
+
+@pytest.mark.parametrize("key", [key for key in NOT_MATRICES if key != HEADERLESS])
+def test_tables_with_categories_repeat_nothing(refuses, key):
+    X = NOT_MATRICES[key]
+    names = getattr(X, "column_names", getattr(X, "columns", None))
+    levels = {"b": ["F", "M"]} if names is not None else LEVELS
+    bounds = {"a": (-1, 1)} if names is not None else [(-1, 1)]
+    refuses(levels_estimator(categories=levels, bounds=bounds).fit, X, Y)
+
+
+def test_what_is_published_holds_public_levels_alone(fitted_levels, tmp_path):
+    fitted_levels.save(tmp_path / "model.json")
+    fitted_levels.report(tmp_path / "report.html")
+    shown = [repr(fitted_levels), fitted_levels._repr_html_(), repr(fitted_levels.certificate_)]
+    files = [
+        (tmp_path / name).read_text(encoding="utf-8") for name in ("model.json", "report.html")
+    ]
+    assert not any(re.search("CANARY|ZQX", text) for text in (*shown, *files))
+    assert TEXT.encode() not in pickle.dumps(fitted_levels)
+
+
 CELLS = f"{PERSON},0.5,{NUMBER},{TEXT}"
 ROW = f"{PERSON + 1},0.25,0.5,x"
 TABLES = {
@@ -377,6 +441,19 @@ def test_commands_repeat_nothing_of_csv(says_nothing, tmp_path, content):
     data.write_bytes(content if isinstance(content, bytes) else content.encode())
     says_nothing(*fit_command(data))
     says_nothing(*fit_command(data, "--neighbours", "add-remove", "--dry-run"))
+
+
+@pytest.mark.parametrize("cell", [TEXT, f'"{TEXT}, F"', "", str(NUMBER)])
+def test_commands_repeat_no_level_but_public_ones(says_nothing, fitted_levels, tmp_path, cell):
+    data = tmp_path / "people.csv"
+    data.write_text(f"age,sex,height\n0.5,F,0.5\n0.5,{cell},0.5\n", encoding="utf-8")
+    columns = ["--target", "height:0:1", "--feature", "age:0:1", "--category", "sex:F,M"]
+    budget = ["--epsilon", 1, "--delta", 1e-6, "-o", tmp_path / "out.json", "--yes"]
+    says_nothing("fit", data, *columns, *budget)
+    if cell:
+        data.write_text(f"age,sex\n0.5,F\n0.5,{cell}\n", encoding="utf-8")
+        fitted_levels.save(tmp_path / "model.json")
+        says_nothing("predict", tmp_path / "model.json", data)
 
 
 @pytest.mark.parametrize("changes", PARQUET.values(), ids=list(PARQUET))

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from dpgp.categories import read_categories
 from dpgp.domain import Box
 
 
@@ -67,3 +68,50 @@ def test_columns_without_names_are_numbered():
     assert unnamed.named_bounds("input")[1] == {"name": "input 2", "low": 0.0, "high": 1.0}
     named = Box.from_bounds((0, 1), 1, ("age",))
     assert named.named_bounds("input") == [{"name": "age", "low": 0.0, "high": 1.0}]
+
+
+SEX = read_categories({1: ["F", "M"]}, None, 3)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [[(0, 1), (2, 3)], ((0, 1), (2, 3)), [(0, 1), None, (2, 3)], np.array([[0, 1], [2, 3]])],
+)
+def test_categories_are_left_out_of_bounds(bounds):
+    box = Box.from_bounds(bounds, 3, categories=SEX)
+    np.testing.assert_array_equal(box.low, [0, 0, 2])
+    np.testing.assert_array_equal(box.high, [1, 1, 3])
+
+
+def test_a_pair_is_for_all_columns_of_numbers_and_names_are_for_them_alone():
+    box = Box.from_bounds((2, 5), 3, categories=SEX)
+    np.testing.assert_array_equal(box.high, [5, 1, 5])
+    named = Box.from_bounds({"a": (0, 1), "c": (2, 3)}, 3, ["a", "b", "c"], categories=SEX)
+    np.testing.assert_array_equal(named.high, [1, 1, 3])
+    assert named.named_bounds("input")[1] == {"name": "b", "levels": ["F", "M"]}
+    assert named.extent_in_words(1) == ("levels F, M", "")
+
+
+def test_categories_alone_need_no_bounds():
+    categories = read_categories({0: ["F", "M"]}, None, 1)
+    for bounds in (None, [], {}, [None]):
+        names = ["a"] if bounds == {} else None
+        assert Box.from_bounds(bounds, 1, names, categories=categories).high == 1.0
+    for bounds in ((0, 1), [(0, 1)]):
+        with pytest.raises(ValueError, match="bounds"):
+            Box.from_bounds(bounds, 1, categories=categories)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "names", "words"),
+    [
+        ({"a": (0, 1), "b": (0, 1), "c": (2, 3)}, ["a", "b", "c"], "column 'b' is a category and"),
+        ([(0, 1), (0, 1), (2, 3)], None, "column 1 is a category and has `bounds` too"),
+        ([(0, 1)], None, "2 columns, which are no categories"),
+        ({"a": (0, 1), "c": (2, 3), "d": (0, 1)}, ["a", "b", "c"], "'d' that is not there"),
+        (None, None, "must be given"),
+    ],
+)
+def test_bounds_that_contradict_categories_are_refused(bounds, names, words):
+    with pytest.raises(ValueError, match=words):
+        Box.from_bounds(bounds, 3, names, categories=SEX)

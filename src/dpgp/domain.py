@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.categories import Categories, Category
 from dpgp.plain_text import check_names
 
 Array = NDArray[np.float64]
@@ -19,11 +20,15 @@ _WHY_PUBLIC = "bounds are public knowledge and cannot be read from the data, whi
 
 @dataclass(frozen=True)
 class Box:
-    """A public interval for every column, with the columns' names where they have any."""
+    """A public interval for every column, with the columns' names where they have any.
+
+    A category has the numbers of its levels for an interval, from 0 on.
+    """
 
     low: Array
     high: Array
     names: tuple[str, ...] | None = None
+    categories: Categories = ()
 
     @classmethod
     def from_bounds(
@@ -32,13 +37,22 @@ class Box:
         n_columns: int,
         names: Sequence[str] | None = None,
         argument: str = "bounds",
+        categories: Categories = (),
     ) -> Box:
-        """Read ``(low, high)`` for all columns, a list of pairs, or a mapping by column name."""
+        """Read ``(low, high)`` for all columns, a list of pairs, or a mapping by column name.
+
+        Categories have no bounds: they are left out, or None in a list of all columns.
+        """
         check_names(names)
-        pairs = _pairs(bounds, n_columns, names, argument)
-        checked = [_checked_pair(pair, argument) for pair in pairs]
+        names = None if names is None else tuple(names)
+        kinds = categories or (None,) * n_columns
+        pairs = iter(_pairs(bounds, kinds, names, argument))
+        checked = [
+            _checked_pair(next(pairs), argument) if kind is None else (0, len(kind.levels) - 1)
+            for kind in kinds
+        ]
         low, high = np.array(checked, dtype=np.float64).T
-        return cls(low, high, None if names is None else tuple(names))
+        return cls(low, high, names, categories)
 
     @property
     def centre(self) -> Array:
@@ -50,6 +64,19 @@ class Box:
         """Half the length of every interval."""
         return (self.high - self.low) / 2
 
+    def category(self, column: int) -> Category | None:
+        """Return the levels of a column, None for one of numbers."""
+        return self.categories[column] if self.categories else None
+
+    @property
+    def is_numeric(self) -> NDArray[np.bool_]:
+        """Which columns are no categories."""
+        return np.array([self.category(k) is None for k in range(len(self.low))])
+
+    def with_whole_levels(self, points: Array) -> Array:
+        """Return points whose categories are moved to the nearest level."""
+        return np.where(self.is_numeric, points, np.rint(points))
+
     def column_names(self, kind: str) -> list[str]:
         """Return the columns' names, numbered ones after their kind where they have none."""
         if self.names is not None:
@@ -59,10 +86,21 @@ class Box:
 
     def named_bounds(self, kind: str) -> list[dict[str, Any]]:
         """Return every column as an object for machines; columns without names are numbered."""
-        return [
-            {"name": name, "low": float(low), "high": float(high)}
-            for name, low, high in zip(self.column_names(kind), self.low, self.high, strict=True)
-        ]
+        names = self.column_names(kind)
+        return [{"name": name, **self._extent(k)} for k, name in enumerate(names)]
+
+    def _extent(self, column: int) -> dict[str, Any]:
+        category = self.category(column)
+        if category is not None:
+            return {"levels": list(category.levels)}
+        return {"low": float(self.low[column]), "high": float(self.high[column])}
+
+    def extent_in_words(self, column: int) -> tuple[str, str]:
+        """Return the ends of a column's interval as text; of a category its levels, and nothing."""
+        category = self.category(column)
+        if category is not None:
+            return f"levels {category.words}", ""
+        return f"{self.low[column]:g}", f"{self.high[column]:g}"
 
     def clip(self, X: Array) -> Array:
         """Move values outside the bounds to the nearest bound."""
@@ -73,20 +111,48 @@ class Box:
         return bool(np.all((points >= self.low) & (points <= self.high)))
 
 
-def _pairs(bounds: Any, n_columns: int, names: Sequence[str] | None, argument: str) -> list[Any]:
-    if bounds is None:
+def _pairs(bounds: Any, kinds: Categories, names: Sequence[str] | None, argument: str) -> list[Any]:
+    """Return the pairs of all columns of numbers."""
+    numeric = [k for k, kind in enumerate(kinds) if kind is None]
+    given = _without_categories(bounds, kinds, names, argument)
+    if not numeric and (given is None or not len(given)):
+        return []
+    if given is None:
         raise ValueError(f"`{argument}` must be given as (low, high) pairs: {_WHY_PUBLIC}.")
-    if isinstance(bounds, Mapping):
-        return _pairs_by_name(bounds, names, argument)
-    pairs = list(bounds) if isinstance(bounds, Sequence | np.ndarray) else [bounds]
-    if len(pairs) == 2 and all(np.ndim(value) == 0 for value in pairs):
-        return [tuple(pairs)] * n_columns
-    if len(pairs) != n_columns:
+    if isinstance(given, Mapping):
+        return _pairs_by_name(given, names and [names[k] for k in numeric], argument)
+    pairs = list(given) if isinstance(given, Sequence | np.ndarray) else [given]
+    if numeric and len(pairs) == 2 and all(np.ndim(value) == 0 for value in pairs):
+        return [tuple(pairs)] * len(numeric)
+    if len(pairs) != len(numeric):
+        rest = ", which are no categories" if len(numeric) < len(kinds) else ""
         raise ValueError(
-            f"`{argument}` must hold one (low, high) pair for each of the {n_columns} columns, or "
-            f"one pair for all; got {len(pairs)}."
+            f"`{argument}` must hold one (low, high) pair for each of the {len(numeric)} columns"
+            f"{rest}, or one pair for all; got {len(pairs)}."
         )
     return pairs
+
+
+def _without_categories(
+    bounds: Any, kinds: Categories, names: Sequence[str] | None, argument: str
+) -> Any:
+    """Return bounds of columns of numbers alone; raise where a category has some too."""
+    if isinstance(bounds, Mapping):
+        pairs = [(bounds.get(name), kind) for name, kind in zip(names or (), kinds, strict=False)]
+        columns: Sequence[Any] = names or ()
+    elif any(kinds) and isinstance(bounds, list | tuple) and len(bounds) == len(kinds):
+        if all(np.ndim(pair) == 0 and pair is not None for pair in bounds):
+            return bounds  # (low, high) for all
+        pairs, columns = list(zip(bounds, kinds, strict=True)), range(len(kinds))
+        bounds = [pair for pair, kind in pairs if kind is None]
+    else:
+        return bounds
+    both = [columns[k] for k, (pair, kind) in enumerate(pairs) if kind and pair is not None]
+    if both:
+        raise ValueError(
+            f"column {both[0]!r} is a category and has `{argument}` too; give its levels alone."
+        )
+    return bounds
 
 
 def _pairs_by_name(
@@ -98,13 +164,19 @@ def _pairs_by_name(
             "pass a data frame, or a list of pairs in column order."
         )
     absent = [name for name in names if name not in bounds]
-    if len(absent) == len(names):  # perhaps a row of data: not to be repeated
+    if names and len(absent) == len(names):  # perhaps a row of data: not to be repeated
         raise ValueError(
             f"`{argument}` knows none of the columns; write the names as the data frame has them, "
             "and make sure that it was read with its header."
         )
     if absent:
         raise ValueError(f"`{argument}` lacks the columns {absent}: {_WHY_PUBLIC}.")
+    extra = [name for name in bounds if name not in names]
+    if extra:
+        raise ValueError(
+            f"`{argument}` has a column {extra[0]!r} that is not there; remove it, or write the "
+            "names as the data frame has them."
+        )
     return [bounds[name] for name in names]
 
 

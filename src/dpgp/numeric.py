@@ -83,7 +83,8 @@ def as_floats(values: Any, argument: str) -> Array:
     if floats is None:
         raise TypeError(
             f"`{argument}` must hold numbers: every cell of this argument must be real, not a "
-            "string or an object; encode other columns as numbers first."
+            "string or an object; encode other columns as numbers first, or name their public "
+            "levels in `categories` of PrivateGPRegressor."
         )
     return floats
 

@@ -79,6 +79,8 @@ class Options:
         The guarantee itself is checked by the ledger.
         """
         families = _families(features)
+        if box.categories:
+            _check_no_wishes(kernel=kernel, features=features, inducing_points=inducing_points)
         return cls(
             epsilon=epsilon,
             delta=delta,
@@ -118,12 +120,13 @@ class Options:
 
     @property
     def learns_metric(self) -> bool:
-        """Whether stages take their features from what was released before: with many inputs.
+        """Whether stages take their features from what was released before.
 
-        A kernel, features or inducing points of the user's stay as they were asked for.
+        So it is with many inputs, and with categories, for which no grid is made. A kernel,
+        features or inducing points of the user's stay as they were asked for.
         """
         wishes = self.own_kernels or self.families is not None or self.inducing_points is not None
-        return self.columns >= MANY_INPUTS and not wishes
+        return (self.columns >= MANY_INPUTS or bool(self.box.categories)) and not wishes
 
     @property
     def row_count_is_public(self) -> bool:
@@ -134,6 +137,16 @@ class Options:
         """
         replaced = self.neighbours is Neighbours.REPLACE
         return replaced and not self.per_person and self.missing is Missing.ERROR
+
+
+def _check_no_wishes(**wishes: Any) -> None:
+    """Raise where something is asked for that is made for numbers."""
+    for name, value in wishes.items():
+        if value is not None:
+            raise ValueError(
+                f"`{name}` cannot be given together with `categories`, for which a kernel and "
+                "features are learned; leave it out, or encode categories as numbers."
+            )
 
 
 def _kernels(kernel: Any, columns: int) -> tuple[Any, ...]:

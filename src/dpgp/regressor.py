@@ -14,13 +14,14 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.blas import thread_count
+from dpgp.categories import Categories
+from dpgp.coded_rows import CodedRows, categories_of, coded_matrix
 from dpgp.domain import Box
 from dpgp.effects.methods import EffectMethods
 from dpgp.inference.conformal import COVERAGE
 from dpgp.numeric import (
     check_column_names,
     column_names,
-    numeric_matrix,
     numeric_targets,
     numeric_vector,
 )
@@ -54,6 +55,9 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
     bounds
         Public bounds of the inputs: ``(low, high)`` for all, a list, or a mapping by column name.
         Required, and never read from the data. Values outside are clipped.
+    categories
+        Columns that hold one of a few public levels, with these levels: a mapping by column name,
+        or by position from 0. They have no bounds. docs/how-to/categories.md.
     target_bounds
         Public bounds of the target, ``(low, high)``; a list of pairs for several targets. A target
         beyond them counts as far as the clipping of residuals lets it.
@@ -111,6 +115,7 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         *,
         bounds: Any = None,
         target_bounds: Any = None,
+        categories: Any = None,
         kernel: Any = None,
         inducing_points: Any = None,
         features: str | Sequence[str] | None = None,
@@ -127,6 +132,7 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         self.delta = delta
         self.bounds = bounds
         self.target_bounds = target_bounds
+        self.categories = categories
         self.kernel = kernel
         self.inducing_points = inducing_points
         self.features = features
@@ -142,9 +148,10 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
     def fit(self, X: Any, y: Any, units: Any = None) -> Self:
         """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person."""
         self._forget()
-        X, y = self._validated(X, y)
+        categories = categories_of(X, self.categories)
+        X, y = self._validated(X, y, categories)
         targets = y[None] if y.ndim == 1 else y.T
-        options = self._options(X.shape[1], len(targets), units is not None)
+        options = self._options(X.shape[1], len(targets), units is not None, categories)
         threads = thread_count(self.n_jobs)
         rows = scaled_rows(X, targets, options, units)
         with self._spending_kept():
@@ -170,13 +177,15 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def _options(self, columns: int, targets: int, per_person: bool) -> Options:
+    def _options(
+        self, columns: int, targets: int, per_person: bool, categories: Categories
+    ) -> Options:
         names = getattr(self, "feature_names_in_", None)
         asked = self.get_params(deep=False)
-        for name in ("bounds", "target_bounds", "random_state", "n_jobs"):
+        for name in ("bounds", "target_bounds", "categories", "random_state", "n_jobs"):
             del asked[name]
         return Options.parse(
-            box=Box.from_bounds(self.bounds, columns, names),
+            box=Box.from_bounds(self.bounds, columns, names, categories=categories),
             target_box=Box.from_bounds(self.target_bounds, targets, argument="target_bounds"),
             per_person=per_person,
             **asked,
@@ -261,16 +270,15 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         model: FittedModel = self.model_
         return model
 
-    def _inputs(self, X: Any) -> Array:
+    def _inputs(self, X: Any) -> CodedRows:
         """Return new rows as numbers, their columns compared with those of :meth:`fit`."""
-        check_is_fitted(self)
-        array = numeric_matrix(X)
+        array = coded_matrix(X, self._fitted().options.box.categories)
         self._check_columns(X, array, reset=False)
-        return array
+        return CodedRows(array)
 
-    def _validated(self, X: Any, y: Any) -> tuple[Array, Array]:
+    def _validated(self, X: Any, y: Any, categories: Categories) -> tuple[Array, Array]:
         """Check shapes and types; messages never repeat a value of the data."""
-        inputs = numeric_matrix(X, least=2)
+        inputs = coded_matrix(X, categories, least=2)
         targets = numeric_targets(y, len(inputs))
         self._check_columns(X, inputs, reset=True)
         return inputs, targets

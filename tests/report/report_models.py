@@ -15,6 +15,7 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from dpgp import NormalizedKernel, PrivateGPRegressor, ProductKernel
+from dpgp.coded_rows import CodedRows
 from dpgp.model.fitted import FittedModel
 
 AWKWARD = "</script><b>x</b> \"quoted\" & 'single' Größe 体重 " + "long" * 60
@@ -40,6 +41,7 @@ MODELS = {
         + NormalizedKernel(DotProduct(0.3))
         + WhiteKernel(0.01),
     },
+    "categories": {"columns": 3, "categories": {1: ["F", "M"], 2: ["</script>", "b", "c", 4]}},
     "bessel": {"columns": 1, "kernel": Matern(0.5, nu=3.5)},
     "without noise": {"columns": 1, "epsilon": float("inf")},
 }
@@ -55,6 +57,9 @@ def fitted(name: str) -> FittedModel:
     X = generator.uniform(0.0, 10.0, (400, columns))
     y = np.sin(X[:, 0]) + 0.1 * generator.standard_normal(400)
     y = y if targets == 1 else np.column_stack([y, -y / 2])
+    for column, levels in options.get("categories", {}).items():
+        X = X.astype(object)
+        X[:, column] = generator.choice(np.array(levels, dtype=object), len(X))
     gp = PrivateGPRegressor(3.0, 1e-5, bounds=(0, 10), target_bounds=(-2, 3), stages=1)
     return gp.set_params(random_state=0, **options).fit(X, y).model_
 
@@ -73,7 +78,7 @@ def named(name: str) -> FittedModel:
 
 def predictions(gp: FittedModel, X: np.ndarray, target: int) -> dict[str, np.ndarray]:
     """What Python says, in the names of the page."""
-    X = np.asarray(X, dtype=np.float64)
+    X = CodedRows(np.asarray(X, dtype=np.float64))
     mean, std = gp.predict(X, return_std=True, latent=True)
     _, observation_std = gp.predict(X, return_std=True)
     lower, upper = gp.predict_interval(X, 0.95)
@@ -87,4 +92,4 @@ def predictions(gp: FittedModel, X: np.ndarray, target: int) -> dict[str, np.nda
         "functionLow": function_low,
         "functionHigh": function_high,
     }
-    return {key: value.reshape(len(X), -1)[:, target] for key, value in found.items()}
+    return {key: value.reshape(len(X.values), -1)[:, target] for key, value in found.items()}

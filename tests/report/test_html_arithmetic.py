@@ -35,6 +35,7 @@ def test_page_predicts_what_python_predicts(name):
     gp = fitted(name)
     X = np.random.default_rng(1).uniform(-2.0, 12.0, (30, gp.options.columns))
     X[0], X[1] = 0.0, 10.0
+    X = gp.options.box.with_whole_levels(gp.options.box.clip(X))
     for target in range(gp.n_targets):
         expected = predictions(gp, X, target)
         found = page_predictions(payload(gp), X, target)
@@ -60,6 +61,11 @@ def test_other_kernels_have_no_payload():
         ("formatter(1e9)(12340)", "1.234e+4"),
         ("shortened('abcdef', 4)", "abc…"),
         ("medianOf({edges: [0, 1, 3], heights: [1, 1]})", 1.5),
+        ("levelsOf({categories: [null, ['F', 'M']]}, 1)", ["F", "M"]),
+        ("inputFormatter({categories: [['F', 'M']]}, 0)(1)", "M"),
+        ("usualValue({categories: [['F', 'M']], density: [{heights: [1, 2]}]}, 0)", 1),
+        ("usualValue({categories: [['F', 'M']], density: null}, 0)", 0),
+        ("usualValue({low: [0], high: [4], density: null}, 0)", 2),
         ("contourPath([0, 1, 0, 1], 2, 0.25, (i) => i * 4, (j) => j)", "M1.0 0.0L1.0 1.0"),
     ],
 )

@@ -122,6 +122,20 @@ def test_many_inputs_are_seen_one_at_a_time(open_report):
     check_curve(page, "five inputs", "curve-0", axis=2)
 
 
+def test_categories_are_chosen_and_drawn_level_by_level(open_report):
+    page = open_report("categories")
+    assert page.locator("#input-2 option").all_inner_texts() == ["</script>", "b", "c", "4"]
+    page.select_option("#axis", "2")
+    page.select_option("#input-1", "1")
+    table, gp = numbers(page, "curve-0"), fitted("categories")
+    X = np.tile([slider(page, k) for k in range(3)], (4, 1))
+    X[:, 2] = np.arange(4.0)
+    assert_allclose(table[:, 0], X[:, 2])
+    expected = predictions(gp, X, 0)
+    for column, key in enumerate(COLUMNS, start=1):
+        assert_allclose(table[:, column], expected[key], rtol=0, atol=1e-6, err_msg=key)
+
+
 def test_several_targets_have_a_selector(open_report):
     page = open_report("several targets")
     first = check_curve(page, "several targets", "curve-0", axis=0)

@@ -225,3 +225,34 @@ def test_style_keeps_that_plots_show():
         assert mpl.is_interactive()
     finally:
         mpl.interactive(before)
+
+
+def test_categories_are_drawn_level_by_level():
+    generator = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": generator.uniform(0, 10, 1000),
+            "$sex": generator.choice(["F", "M"], 1000, p=[0.3, 0.7]),
+            "region": generator.choice([f"region number {k}" for k in range(4)], 1000),
+        }
+    )
+    y = 150.0 + 20.0 * (frame["$sex"] == "M") + generator.standard_normal(1000)
+    levels = {"$sex": ["F", "M"], "region": [f"region number {k}" for k in range(4)]}
+    gp = PrivateGPRegressor(3.0, 1e-5, bounds={"age": (0, 10)}, target_bounds=(100, 220), stages=1)
+    gp.set_params(categories=levels, random_state=0).fit(frame, y)
+    age, sex, region = gp.plot()
+    assert [label.get_text() for label in sex.get_xticklabels()] == ["F", "M"]
+    x, mean = curve(sex)
+    middle = typical_inputs(gp.model_)
+    assert middle[1] == 1.0  # the level that most rows have
+    new = pd.DataFrame(
+        {"age": middle[0], "$sex": ["F", "M"], "region": levels["region"][int(middle[2])]}
+    )
+    assert_allclose(x, [0.0, 1.0])
+    assert_allclose(mean, gp.predict(new))
+    assert region.get_xticklabels()[0].get_rotation() == 90.0
+    assert len(curve(age)[0]) == CURVE_POINTS
+    two = gp.set_params(categories={"$sex": ["F", "M"]}).fit(frame[["age", "$sex"]], y)
+    assert len(two.plot()) == 2  # no map
+    one = gp.set_params(bounds=None).fit(frame[["$sex"]], y)
+    assert len(curve(one.plot())[0]) == 2

@@ -38,6 +38,15 @@ Features = Annotated[
         show_default=False,
     ),
 ]
+Categories = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--category",
+        metavar="NAME:LEVEL,LEVEL",
+        help="A column of levels to predict from, with all its public levels; repeat for several.",
+        show_default=False,
+    ),
+]
 Epsilon = Annotated[float | None, typer.Option(help="ε of the guarantee.", show_default=False)]
 Delta = Annotated[
     float | None, typer.Option(help="δ of the guarantee; far below 1/rows.", show_default=False)

@@ -1,15 +1,19 @@
-"""Columns with public bounds, as they are written on the command line: NAME:LOW:HIGH."""
+"""Columns as they are written on the command line: NAME:LOW:HIGH, and NAME:LEVEL,LEVEL."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dpgp.cli.failures import UsageError
 from dpgp.plain_text import NAME_RULE, is_name
 
+if TYPE_CHECKING:
+    from dpgp.categories import Category
+
 WHY_PUBLIC = "bounds are public knowledge and never read from the data"
+WHY_LEVELS_ARE_PUBLIC = "levels are public knowledge and never read from the data"
 
 
 class Column(NamedTuple):
@@ -28,28 +32,80 @@ class Column(NamedTuple):
         return self.low, self.high
 
 
+class LevelColumn(NamedTuple):
+    """A category and its public levels."""
+
+    name: str
+    levels: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}, one of the public levels {', '.join(self.levels)}"
+
+    @property
+    def category(self) -> Category:
+        """The levels, with the numbers by which rows know them."""
+        from dpgp.categories import Category
+
+        return Category(self.levels)
+
+
 def read_columns(option: str, texts: Sequence[str] | None) -> tuple[Column, ...] | None:
     """Read the columns of ``--feature`` or ``--target``; None where there are none."""
     return tuple(_read_column(option, text) for text in texts) if texts else None
 
 
-def checked_column(name: str, low: float, high: float) -> Column:
-    """Return a column under its name in one spelling; a UsageError where it cannot be meant."""
+def read_level_columns(texts: Sequence[str] | None) -> tuple[LevelColumn, ...] | None:
+    """Read the columns of ``--category``; None where there are none."""
+    return tuple(_read_level_column(text) for text in texts) if texts else None
+
+
+def _read_level_column(text: str) -> LevelColumn:
+    name, colon, levels = text.rpartition(":")  # names may hold colons
+    if not colon:
+        raise UsageError(
+            f"--category '{text}' must end in public levels, as in 'region:north,south'; "
+            f"{WHY_LEVELS_ARE_PUBLIC}."
+        )
+    try:
+        return checked_levels(name, levels.split(","))
+    except UsageError as error:
+        remedy = "levels that hold a comma or a colon belong into a study file."
+        raise UsageError(f"{error} {remedy}") from None
+
+
+def checked_levels(name: str, levels: Sequence[str]) -> LevelColumn:
+    """Return a category under its name in one spelling; a UsageError where it cannot be meant."""
+    from dpgp.categories import Category
+
+    clean = _checked_name(name)
+    try:
+        return LevelColumn(clean, Category.of(levels, clean).labels)
+    except (TypeError, ValueError) as error:
+        raise UsageError(str(error)) from None
+
+
+def _checked_name(name: str) -> str:
     from dpgp.private.tables import clean_name
 
     if not clean_name(name):
-        raise UsageError("a column has no name; write one before its bounds.")
+        raise UsageError("a column has no name; write one before its bounds or levels.")
     if not is_name(clean_name(name)):
         raise UsageError(f"a column's name {NAME_RULE}.")
+    return clean_name(name)
+
+
+def checked_column(name: str, low: float, high: float) -> Column:
+    """Return a column under its name in one spelling; a UsageError where it cannot be meant."""
+    clean = _checked_name(name)
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise UsageError(
             f"the bounds of '{name}' must be finite, the lower one first, got {low:g} and {high:g}."
         )
-    return Column(clean_name(name), low, high)
+    return Column(clean, low, high)
 
 
-def check_distinct(columns: Sequence[Column]) -> None:
-    """Raise where a column is named twice, as a feature or a target."""
+def check_distinct(columns: Sequence[Column | LevelColumn]) -> None:
+    """Raise where a column is named twice, as a feature, a category or a target."""
     names = [column.name for column in columns]
     twice = [name for name in names if names.count(name) > 1]
     if twice:

@@ -44,7 +44,7 @@ def print_request(
 ) -> None:
     """Print what a fit will release; ``rows`` is their number, a public guess of it, or None."""
     lines = [["predict", str(column)] for column in request.targets]
-    lines += [["from", str(column)] for column in request.features]
+    lines += [["from", str(column)] for column in (*request.features, *request.categories)]
     lines += [
         ["guarantee", f"({request.epsilon:g}, {request.delta:g})-differential privacy"],
         ["protects", request.protects],

@@ -130,10 +130,16 @@ def print_model(console: Console, model: FittedModel, matters: list[Importance])
 
 def _column_rows(about: dict[str, Any]) -> list[list[str]]:
     return [
-        [f"{kind} {shown(column['name'])}", f"{column['low']:g}", f"{column['high']:g}"]
+        [f"{kind} {shown(column['name'])}", *map(shown, _extent(column))]
         for kind, key in (("[dim]input[/]", "inputs"), ("[dim]target[/]", "targets"))
         for column in about[key]
     ]
+
+
+def _extent(column: dict[str, Any]) -> tuple[str, str]:
+    if "levels" in column:
+        return f"levels {', '.join(map(str, column['levels']))}", ""
+    return f"{column['low']:g}", f"{column['high']:g}"
 
 
 def _model_rows(about: dict[str, Any]) -> list[list[str]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dpgp.cli.arguments import (
+    Categories,
     Delta,
     Epsilon,
     Features,
@@ -20,7 +21,7 @@ from dpgp.cli.arguments import (
     Targets,
     Unit,
 )
-from dpgp.cli.columns import read_columns
+from dpgp.cli.columns import read_columns, read_level_columns
 from dpgp.cli.consent import ask, check_may_spend, print_dry_run, print_forecast, print_request
 from dpgp.cli.failures import UsageError, check_output, failures_in_words
 from dpgp.cli.output import Screen, print_files, shown
@@ -42,6 +43,7 @@ def fit(
     study: StudyFile = None,
     target: Targets = None,
     feature: Features = None,
+    category: Categories = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
     output: Annotated[
@@ -69,9 +71,9 @@ def fit(
 ) -> None:
     """Fit a private model to a table, and write it to a file to publish.
 
-    Needs a table, columns with bounds, --epsilon, --delta and -o, or a
-    study file that names them. Bounds are public knowledge, never read from
-    the data; inputs outside count as at the bound. Shows what will be spent
+    Needs a table, columns with bounds or levels, --epsilon, --delta and -o,
+    or a study file that names them. Bounds and levels are public knowledge,
+    never read from the data; inputs outside count as at the bound. Shows what will be spent
     on what, with a forecast, and asks; --dry-run ends there.
 
     Examples:
@@ -81,6 +83,8 @@ def fit(
 
     dpgp fit --study growth.yaml --yes
 
+    Columns of levels: add --category region:north,south --category sex:F,M
+
     Several rows a person: add --unit person_id --max-rows-per-unit 5
     """
     with failures_in_words():
@@ -88,6 +92,7 @@ def fit(
             data=data,
             targets=read_columns("--target", target),
             features=read_columns("--feature", feature),
+            categories=read_level_columns(category),
             epsilon=epsilon,
             delta=delta,
             output=output,

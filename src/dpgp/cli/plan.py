@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dpgp.cli.arguments import (
+    Categories,
     Delta,
     Epsilon,
     Features,
@@ -21,7 +22,7 @@ from dpgp.cli.arguments import (
     Targets,
     Unit,
 )
-from dpgp.cli.columns import read_columns
+from dpgp.cli.columns import read_columns, read_level_columns
 from dpgp.cli.failures import UsageError, failures_in_words
 from dpgp.cli.output import Screen, TextTable, print_table, shown
 from dpgp.cli.progress import working
@@ -44,6 +45,7 @@ def plan(
     ] = None,
     target: Targets = None,
     feature: Features = None,
+    category: Categories = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
     neighbours: Relation = None,
@@ -74,6 +76,7 @@ def plan(
         options = Study(
             targets=read_columns("--target", target),
             features=read_columns("--feature", feature),
+            categories=read_level_columns(category),
             epsilon=epsilon,
             delta=delta,
             neighbours=neighbours,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from dpgp.categories import Category
     from dpgp.model.fitted import FittedModel
     from dpgp.private.tables import Array, Table
 
@@ -127,7 +128,13 @@ def _inputs(model: FittedModel, table: Table) -> Array:
             "columns alone, in order."
         )
     table.require(names)
-    return np.column_stack([table.numbers(name) for name in names])
+    box = model.inputs.box
+    return np.column_stack([_column(table, name, box.category(k)) for k, name in enumerate(names)])
+
+
+def _column(table: Table, name: str, category: Category | None) -> Array:
+    """Return a column of numbers, or the numbers of its levels."""
+    return table.numbers(name) if category is None else table.levels(name, category)
 
 
 def _predictions(model: FittedModel, X: Array, coverage: float) -> list[Array]:
@@ -152,9 +159,11 @@ def _mean_and_std(model: FittedModel, X: Array) -> tuple[Array, Array]:
     """Return both with a row for each target."""
     import numpy as np
 
+    from dpgp.coded_rows import CodedRows
+
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        mean, std = model.predict(X, return_std=True)
+        mean, std = model.predict(CodedRows(X), return_std=True)
     return np.atleast_2d(mean.T), np.atleast_2d(std.T)
 
 

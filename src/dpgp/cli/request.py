@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dpgp.cli.columns import Column, check_distinct
+from dpgp.cli.columns import Column, LevelColumn, check_distinct
 from dpgp.cli.failures import UsageError
 from dpgp.cli.study import Study
 from dpgp.missing import Missing
@@ -29,11 +30,13 @@ class Request:
     unit: str | None = None
     max_rows_per_unit: int = 1
     missing: Missing = Missing.ERROR
+    categories: tuple[LevelColumn, ...] = ()
 
     @property
     def names(self) -> list[str]:
         """All columns that are read."""
-        columns = [column.name for column in (*self.features, *self.targets)]
+        inputs = [*_names(self.features), *_names(self.categories)]
+        columns = [*inputs, *_names(self.targets)]
         return columns if self.unit is None or self.unit in columns else [*columns, self.unit]
 
     @cached_property
@@ -42,7 +45,7 @@ class Request:
         from dpgp.options import Options
 
         return Options.parse(
-            box=_box(self.features, "bounds"),
+            box=_box(self.features, "bounds", self.categories),
             target_box=_box(self.targets, "target_bounds"),
             epsilon=self.epsilon,
             delta=self.delta,
@@ -69,7 +72,8 @@ def request_of(study: Study) -> Request:
 
     if study.targets is None:
         raise unsaid("nothing to predict", "--target height_cm:70:190", "targets")
-    if study.features is None:
+    features, categories = study.features or (), study.categories or ()
+    if not features and not categories:
         raise unsaid("nothing to predict from", "--feature age:2:18", "features")
     if study.epsilon is None:
         raise unsaid("no budget", "--epsilon 1", "epsilon")
@@ -79,9 +83,9 @@ def request_of(study: Study) -> Request:
         raise UsageError(
             "--max-rows-per-unit needs --unit, the column that says whose a row is; add it."
         )
-    check_distinct([*study.features, *study.targets])
+    check_distinct([*features, *categories, *study.targets])
     return Request(
-        study.features,
+        features,
         study.targets,
         as_finite_positive("epsilon", study.epsilon),
         as_probability("delta", study.delta),
@@ -89,14 +93,26 @@ def request_of(study: Study) -> Request:
         study.unit,
         study.max_rows_per_unit or 1,
         study.missing or Missing.ERROR,
+        categories,
     )
 
 
-def _box(columns: tuple[Column, ...], argument: str) -> Box:
+def _names(columns: Sequence[Column | LevelColumn]) -> list[str]:
+    return [column.name for column in columns]
+
+
+def _box(
+    columns: tuple[Column, ...], argument: str, categories: tuple[LevelColumn, ...] = ()
+) -> Box:
+    """Return the box of columns with bounds, and then of categories."""
+    from dpgp.categories import read_categories
     from dpgp.domain import Box
 
-    pairs, names = [column.bounds for column in columns], [column.name for column in columns]
-    return Box.from_bounds(pairs, len(columns), names, argument)
+    names = [*_names(columns), *_names(categories)]
+    levels = {column.name: column.levels for column in categories}
+    pairs = [column.bounds for column in columns]
+    kinds = read_categories(levels, names, len(names))
+    return Box.from_bounds(pairs, len(names), names, argument, kinds)
 
 
 def unsaid(what: str, option: str, key: str) -> UsageError:

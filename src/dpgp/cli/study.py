@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from dpgp.cli.columns import Column
+from dpgp.cli.columns import Column, LevelColumn
 from dpgp.cli.failures import UsageError
 from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
@@ -19,6 +19,7 @@ class Study:
     data: str | None = None
     targets: tuple[Column, ...] | None = None
     features: tuple[Column, ...] | None = None
+    categories: tuple[LevelColumn, ...] | None = None
     epsilon: float | None = None
     delta: float | None = None
     output: Path | None = None

@@ -10,11 +10,18 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
-from dpgp.cli.columns import WHY_PUBLIC, Column, checked_column
+from dpgp.cli.columns import (
+    WHY_LEVELS_ARE_PUBLIC,
+    WHY_PUBLIC,
+    Column,
+    LevelColumn,
+    checked_column,
+    checked_levels,
+)
 from dpgp.cli.failures import UsageError
 from dpgp.cli.study import KEYS, Study
 from dpgp.missing import Missing
@@ -22,6 +29,7 @@ from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.tables import STANDARD_INPUT, clean_name
 
 CONSENT = ("yes", "force")
+AnyColumn = TypeVar("AnyColumn", Column, LevelColumn)
 
 
 def read_study(path: Path) -> Study:
@@ -87,8 +95,29 @@ class Entry:
             raise self.error(
                 f"must give '{name}' two public bounds, as in '{name}: [2, 18]'; {WHY_PUBLIC}"
             ) from None
+        return self._checked(lambda: checked_column(name, low, high))
+
+    def level_columns(self) -> tuple[LevelColumn, ...]:
+        """Return names with their levels."""
+        if not isinstance(self.value, dict) or not self.value:
+            raise self.error(
+                "must hold columns with public levels, as in 'region: [north, south]'; "
+                f"{WHY_LEVELS_ARE_PUBLIC}"
+            )
+        return tuple(self._level_column(*item) for item in self.value.items())
+
+    def _level_column(self, name: str, levels: Any) -> LevelColumn:
+        if not isinstance(levels, list) or not all(isinstance(level, str) for level in levels):
+            raise self.error(
+                f"must give '{name}' a list of public levels, as in '{name}: [north, south]'; "
+                f"{WHY_LEVELS_ARE_PUBLIC}"
+            )
+        return self._checked(lambda: checked_levels(name, levels))
+
+    def _checked(self, read: Callable[[], AnyColumn]) -> AnyColumn:
+        """Return a column; an error names the file and the key."""
         try:
-            return checked_column(name, low, high)
+            return read()
         except UsageError as error:
             raise UsageError(f"'{self.path}': `{self.key}`: {error}") from None
 
@@ -106,6 +135,7 @@ READ: Mapping[str, Callable[[Entry], Any]] = {
     "data": Entry.source,
     "targets": Entry.columns,
     "features": Entry.columns,
+    "categories": Entry.level_columns,
     "epsilon": Entry.number,
     "delta": Entry.number,
     "output": Entry.beside,

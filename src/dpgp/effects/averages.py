@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.effects.columns import column_of, settings_of
+from dpgp.effects.columns import column_of, settings_of, shown_values
 from dpgp.effects.functionals import Averages, estimate
 from dpgp.effects.input_model import representative_rows
 from dpgp.effects.records import Effect
@@ -29,9 +29,12 @@ MISSING_ROWS = 64
 def partial_dependence(
     model: FittedModel, column: str | int, coverage: float, target: int | None
 ) -> Effect:
-    """Return the average of f along one input on a grid over its bounds."""
+    """Return the average of f along one input: on a grid over its bounds, or at every level."""
     n, box = column_of(model, column), model.options.box
-    grid = np.linspace(box.low[n], box.high[n], GRID_POINTS)
+    category = box.category(n)
+    grid = (
+        np.linspace(box.low[n], box.high[n], GRID_POINTS) if category is None else category.levels
+    )
     return average(model, {n: grid}, None, coverage, target)
 
 
@@ -51,10 +54,10 @@ def average(
     )
     found = estimate(model, k, whole, thinned, coverage)
     names, label = model.input_names, model.target_names[k]
-    where = {names[n]: values for n, values in set_to.items()}
+    where = {names[n]: shown_values(model, n, values) for n, values in set_to.items()}
     words = f"Average of {label} over the private model of the inputs"
     if from_ is not None:
-        other = {f"{names[n]} before": values for n, values in from_.items()}
+        other = {f"{names[n]} before": shown_values(model, n, v) for n, v in from_.items()}
         where, words = {**other, **where}, f"Difference of averages of {label}"
     return Effect(words, coverage, where, *found)
 

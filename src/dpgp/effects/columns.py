@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from dpgp.categories import Category
     from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
@@ -40,8 +41,17 @@ def settings_of(model: FittedModel, values: Mapping[Any, Any] | None) -> dict[in
     return {n: np.broadcast_to(column, max(lengths)) for n, column in columns.items()}
 
 
+def shown_values(model: FittedModel, n: int, values: Array) -> NDArray[Any]:
+    """Return values of an input as people know them: numbers, or levels of a category."""
+    category = model.options.box.category(n)
+    return values if category is None else np.array(category.labels)[values.astype(np.int64)]
+
+
 def _checked(model: FittedModel, n: int, values: Any) -> Array:
     box, name = model.options.box, model.input_names[n]
+    category = box.category(n)
+    if category is not None:
+        return _level_numbers(category, values, name)
     try:
         numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError):
@@ -51,5 +61,16 @@ def _checked(model: FittedModel, n: int, values: Any) -> Array:
         raise ValueError(
             f"'{name}' must be set to a number, or a list of them, between its public bounds "
             f"{low:g} and {high:g}."
+        )
+    return numbers
+
+
+def _level_numbers(category: Category, values: Any, name: str) -> Array:
+    several = isinstance(values, list | tuple | np.ndarray)
+    numbers = category.numbers(values if several else [values])
+    if not len(numbers) or np.isnan(numbers).any():
+        raise ValueError(
+            f"'{name}' must be set to one of its public levels ({category.words}), or to a list of "
+            "them."
         )
     return numbers

@@ -42,6 +42,11 @@ def slope(
 ) -> Effect:
     """Return (f(x + h/2) − f(x − h/2))/h along one input, at rows or on average."""
     k, n = chosen_target(model, target), column_of(model, column)
+    if model.options.box.category(n) is not None:
+        raise ValueError(
+            f"'{model.input_names[n]}' is a category and has no slope; ask for `average` at its "
+            "levels, or for `contrast` between two rows."
+        )
     words = f"Slope of {model.target_names[k]} along {model.input_names[n]}"
     if X is None:
         rows, few = representative_rows(model), representative_rows(model, MISSING_ROWS)

@@ -129,7 +129,8 @@ def _features_and_sampling(
     points, weights = asked.flat_points, asked.flat_weights
     psi, sampling = [], []
     for part in _parts(points, max(1, POINTS_AT_ONCE // points.shape[1])):
-        phi = posterior.features.evaluate(_unit(model, part).reshape(-1, part.shape[-1]))
+        U = _unit(model, part)
+        phi = posterior.features.evaluate(U.reshape(-1, U.shape[-1]))
         psi.append(summed(phi, weights))
         rows = (posterior.moments.w @ phi).reshape(len(part), asked.points.shape[1], -1)
         sampling.append((rows @ asked.weights).var(axis=1))
@@ -142,8 +143,9 @@ def summed(values: Array, weights: Array) -> Array:
 
 
 def _unit(model: FittedModel, points: Array) -> Array:
-    """Return raw inputs of any shape (…, D) clipped, scaled and warped."""
-    return model.inputs(points.reshape(-1, points.shape[-1])).reshape(points.shape)
+    """Return raw inputs of any shape (…, D) clipped, scaled, warped and as indicators."""
+    U = model.inputs(points.reshape(-1, points.shape[-1]))
+    return np.asarray(U.reshape(*points.shape[:-1], U.shape[1]))
 
 
 def _parts(array: Array, size: int) -> Iterator[Array]:

@@ -65,12 +65,12 @@ def _left_out(cells: list[list[str]]) -> list[str]:
 class Effect(AnswerTable):
     """Means of f, or differences of them, with their standard deviations and intervals.
 
-    ``at`` has the inputs that were set, an array each.
+    ``at`` has the inputs that were set, an array each: numbers, or levels of a category.
     """
 
     words: str
     coverage: float
-    at: Mapping[str, Array]
+    at: Mapping[str, NDArray[Any]]
     mean: Array
     std: Array
     lower: Array
@@ -102,7 +102,11 @@ class Effect(AnswerTable):
         """Return the same with four digits."""
         columns = self.to_dict()
         rows = zip(*columns.values(), strict=True)
-        return list(columns), [[f"{cell:.4g}" for cell in row] for row in rows]
+        return list(columns), [[_cell(value) for value in row] for row in rows]
+
+
+def _cell(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.4g}"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,14 @@ def specification(model: Any, target: int | None = None) -> dict[str, Any]:
     return specification_of(fitted_model(model), target)
 
 
+def rows(model: Any, X: Any) -> Any:
+    """Return rows as exported models take them: a category is the number of its level, from 0."""
+    from dpgp.model.fitted import fitted_model
+    from dpgp.model.new_inputs import as_inputs
+
+    return as_inputs(X, fitted_model(model).options.box)
+
+
 def to_gpflow(model: Any, target: int | None = None) -> Any:
     """Return a ``gpflow.models.SVGP`` that predicts what the model predicts.
 
@@ -41,10 +49,11 @@ def to_gpytorch(model: Any, target: int | None = None) -> Any:
 def to_onnx(model: Any, target: int | None = None) -> Any:
     """Return an ``onnx.ModelProto`` that predicts what the model predicts; ``onnx.save`` it.
 
-    Input ``X``: rows of raw inputs in double precision. Outputs, one number a row: ``mean``,
-    ``std`` of a new observation, ``latent_std`` of the function, and the ends ``lower`` and
-    ``upper`` of the calibrated 95 % interval. ``target`` chooses among several targets. Needs the
-    package onnx; predicting with the model needs onnxruntime or another runtime, and no dpgp.
+    Input ``X``: rows of raw inputs in double precision, as :func:`rows` returns them. Outputs, one
+    number a row: ``mean``, ``std`` of a new observation, ``latent_std`` of the function, and the
+    ends ``lower`` and ``upper`` of the calibrated 95 % interval. ``target`` chooses among several
+    targets. Needs the package onnx; predicting with the model needs onnxruntime or another runtime,
+    and no dpgp.
     """
     from dpgp.export.onnx_model import build, describe
     from dpgp.inference.conformal import COVERAGE

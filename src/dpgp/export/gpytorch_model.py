@@ -88,7 +88,7 @@ class ExportedGP(gpytorch.models.ApproximateGP):  # type: ignore[misc]
 
 
 def _strategy(model: ExportedGP, specification: dict[str, Any], q: Any) -> Any:
-    count, columns = len(specification["m"]), len(specification["inputs"]["low"])
+    count, columns = len(specification["m"]), len(specification["anchors"][0])
     weights = torch.eye(count, count + columns + 1, dtype=torch.float64)
     strategy = UnwhitenedVariationalStrategy(
         model, weights, q, learn_inducing_locations=False, jitter_val=0.0

@@ -1,8 +1,13 @@
-"""From raw inputs to the cube [−1, 1]^D in which features are defined."""
+r"""From raw inputs to the cube [−1, 1]^D in which features are defined.
+
+A category of K levels becomes K indicators of ±1, and of two levels one: level c of a row gives
+:math:`u_k = 1 - 2\min(|c - k|, 1)^2`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,10 +47,23 @@ class InputWarp(Protocol):
 
 @dataclass(frozen=True)
 class UnitInputs:
-    """Clip to the public box, scale to [−1, 1]^D, warp."""
+    """Clip to the public box, scale to [−1, 1], warp, and put indicators in place of categories.
+
+    The warp has a row for every column, which is not used for categories.
+    """
 
     box: Box
     warp: InputWarp | None = None
+
+    @property
+    def dimension(self) -> int:
+        """Number D of coordinates in the cube."""
+        return len(self.coordinates.source)
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """Which coordinates come from which column."""
+        return Coordinates.of(self.box)
 
     @property
     def filler(self) -> Array:
@@ -54,21 +72,81 @@ class UnitInputs:
 
     def __call__(self, X: Array) -> Array:
         """Return the scaled and warped inputs."""
+        U = self.scaled(X)
+        warped = U if self.warp is None else self.warp.apply(U)
+        return self.coordinates.with_indicators(warped, X) if self.box.categories else warped
+
+    def scaled(self, X: Array) -> Array:
+        """Return all columns scaled to [−1, 1], neither warped nor replaced."""
         scaled = (self.box.clip(X) - self.box.centre) / self.box.half_width
-        U = np.clip(scaled, -1.0, 1.0)
-        return U if self.warp is None else self.warp.apply(U)
+        return np.clip(scaled, -1.0, 1.0)
 
     def specify(self) -> dict[str, Array]:
         """Return the public box and the warp, that of no warp where there is none."""
         edges = np.array([-1.0, 1.0]) if self.warp is None else self.warp.edges
         none = np.tile(edges, (len(self.box.low), 1))
         values = none if self.warp is None else self.warp.values
-        return {"low": self.box.low, "high": self.box.high, "edges": edges, "values": values}
+        box = {"low": self.box.low, "high": self.box.high, "edges": edges, "values": values}
+        return box | (self.coordinates.specify() if self.box.categories else {})
 
     def invert(self, V: Array) -> Array:
         """Return the raw inputs whose scaled and warped values are ``V``."""
-        U = V if self.warp is None else self.warp.invert(V)
-        return np.asarray(self.box.centre + U * self.box.half_width)
+        columns = self.coordinates.without_indicators(V) if self.box.categories else V
+        U = columns if self.warp is None else self.warp.invert(columns)
+        X = np.asarray(self.box.centre + U * self.box.half_width)
+        return self.coordinates.with_levels(X, V) if self.box.categories else X
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """For every coordinate its column, and for indicators the level that they stand for."""
+
+    source: NDArray[np.intp]
+    is_indicator: NDArray[np.bool_]
+    level: Array
+
+    @classmethod
+    def of(cls, box: Box) -> Coordinates:
+        """Return the coordinates of a box, in the order of its columns."""
+        kinds = [box.category(column) for column in range(len(box.low))]
+        hot = [None if kind is None else kind.hot for kind in kinds]
+        return cls(
+            source=np.repeat(np.arange(len(hot)), [1 if h is None else len(h) for h in hot]),
+            is_indicator=np.concatenate([[False] if h is None else h >= 0.0 for h in hot]),
+            level=np.concatenate([[0.0] if h is None else h for h in hot]),
+        )
+
+    def blocks(self) -> list[NDArray[np.intp]]:
+        """Return the coordinates of every category."""
+        columns = np.unique(self.source[self.is_indicator])
+        return [np.flatnonzero(self.source == column) for column in columns]
+
+    def with_indicators(self, U: Array, X: Array) -> Array:
+        """Return the columns of ``U``, with u_k = 1 − 2 min(|c − k|, 1)² for levels c in ``X``."""
+        indicators = 1.0 - 2.0 * np.clip(X[:, self.source] - self.level, -1.0, 1.0) ** 2
+        return np.where(self.is_indicator, indicators, U[:, self.source])
+
+    def without_indicators(self, V: Array) -> Array:
+        """Return one coordinate for every column: that of numbers, and any of a category."""
+        return np.asarray(V[:, np.unique(self.source, return_index=True)[1]])
+
+    def with_levels(self, X: Array, V: Array) -> Array:
+        """Return ``X`` with the levels whose indicators are largest; that of none is 0."""
+        levels = X.copy()
+        for block in self.blocks():
+            most, at = V[:, block].max(axis=1), V[:, block].argmax(axis=1)
+            found = self.level[block][at]
+            levels[:, self.source[block[0]]] = np.where(most > 0.0, found, 0.0)
+        return levels
+
+    def specify(self) -> dict[str, Array]:
+        """Return a matrix that copies columns to coordinates, which are indicators, and levels."""
+        columns = np.arange(self.source[-1] + 1)
+        return {
+            "copies": np.asarray(columns[:, None] == self.source, dtype=np.float64),
+            "is_indicator": self.is_indicator.astype(np.float64),
+            "level": self.level,
+        }
 
 
 def unit_inputs(tree: dict[str, Any], X: Any, library: Library) -> Any:
@@ -76,7 +154,12 @@ def unit_inputs(tree: dict[str, Any], X: Any, library: Library) -> Any:
     low, high = tree["low"], tree["high"]
     within = library.clip(X, low, high)
     U = library.clip((within - (low + high) / 2) / ((high - low) / 2), -1.0, 1.0)
-    return _warped(U, tree["edges"], tree["values"], library)
+    warped = _warped(U, tree["edges"], tree["values"], library)
+    if "copies" not in tree:
+        return warped
+    apart = library.clip(within @ tree["copies"] - tree["level"], -1.0, 1.0)
+    mask = tree["is_indicator"]
+    return (1.0 - mask) * (warped @ tree["copies"]) + mask * (-2.0 * apart * apart + 1.0)
 
 
 def _warped(U: Any, edges: Any, values: Any, library: Library) -> Any:

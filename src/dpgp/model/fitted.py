@@ -77,9 +77,9 @@ class FittedModel(EffectMethods):
         """Return name, role and bounds of all columns as text, under ``COLUMN_HEADINGS``."""
         boxes = (("input", self.options.box), ("target", self.options.target_box))
         return [
-            (name, kind, f"{low:g}", f"{high:g}")
+            (name, kind, *box.extent_in_words(k))
             for kind, box in boxes
-            for name, low, high in zip(box.column_names(kind), box.low, box.high, strict=True)
+            for k, name in enumerate(box.column_names(kind))
         ]
 
     def noise_draws(self, target: int) -> Array:

@@ -34,15 +34,32 @@ def densities(model: FittedModel) -> list[Density] | None:
     box = model.inputs.box
     if model.density is not None:
         points, weights = model.density.points, model.density.weights
-        columns = zip(points.T, box.low, box.high, strict=True)
-        return [_marginal(x, weights, low, high) for x, low, high in columns]
+        columns = zip(points.T, box.low, box.high, box.is_numeric, strict=True)
+        return [
+            _marginal(x, weights, low, high) if numeric else _level_shares(x, weights, high)
+            for x, low, high, numeric in columns
+        ]
     warp: Any = model.inputs.warp
     if warp is None:
         return None
     # g' = (1 - m) + m·density
     heights = np.maximum((warp.slopes() - (1 - MIX)) / MIX, 0.0)
     edges = box.centre[:, None] + box.half_width[:, None] * warp.edges
-    return [{"edges": e, "heights": h} for e, h in zip(edges, heights, strict=True)]
+    return [
+        {"edges": e, "heights": h} if numeric else _even_shares(high)
+        for e, h, high, numeric in zip(edges, heights, box.high, box.is_numeric, strict=True)
+    ]
+
+
+def _even_shares(last: float) -> Density:
+    levels = np.arange(last + 1.0)
+    return _level_shares(levels, np.ones(len(levels)), last)
+
+
+def _level_shares(x: Array, weights: Array, last: float) -> Density:
+    """Return the weight of every level, over a stretch of length one around its number."""
+    edges = np.arange(-0.5, last + 1.0)
+    return {"edges": edges, "heights": np.histogram(x, edges, weights=weights)[0]}
 
 
 def _marginal(x: Array, weights: Array, low: float, high: float) -> Density:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.blas import single_threaded_blas
+from dpgp.categories import read_categories
 from dpgp.domain import Box
 from dpgp.options import Options
 from dpgp.planning.design import Design, Layout, affordable, compare
@@ -137,8 +138,9 @@ class Plan:
 def plan(
     *,
     n: int,
-    bounds: Any,
+    bounds: Any = None,
     target_bounds: Any,
+    categories: Any = None,
     epsilon: float = EPSILON,
     delta: float = DELTA,
     kernel: Any = None,
@@ -156,12 +158,13 @@ def plan(
     """Plan a fit of ``n`` rows without data: its design, expected error, and what ε would buy.
 
     Arguments are those of :class:`dpgp.PrivateGPRegressor`; ``bounds`` holds one pair for each
-    input. ``noise_std`` is the noise of an observation in units of the target, if it is known,
-    ``units`` whether :meth:`~dpgp.PrivateGPRegressor.fit` will be told whose a row is. Several rows
-    of a person are taken to tell as much as rows of several people.
+    input that is no category, and a category counts as one input. ``noise_std`` is the noise of an
+    observation in units of the target, if it is known, ``units`` whether
+    :meth:`~dpgp.PrivateGPRegressor.fit` will be told whose a row is. Several rows of a person are
+    taken to tell as much as rows of several people.
     """
     options = Options.parse(
-        box=_input_box(bounds),
+        box=_input_box(bounds, categories),
         target_box=Box.from_bounds(target_bounds, 1, argument="target_bounds"),
         epsilon=epsilon,
         delta=delta,
@@ -193,12 +196,17 @@ def plan_of(options: Options, n: int, noise_std: float | None = None) -> Plan:
     return Plan(rows, options.epsilon, options.delta, design, expected, why, question)
 
 
-def _input_box(bounds: Any) -> Box:
-    """Read one pair for each input; a single pair is one input."""
-    if isinstance(bounds, Mapping):
-        return Box.from_bounds(bounds, len(bounds), list(bounds))
+def _input_box(bounds: Any, categories: Any = None) -> Box:
+    """Read one pair for each input that is no category; a single pair is one input."""
+    listed = list(categories) if isinstance(categories, Mapping) else []
+    if isinstance(bounds, Mapping) or (bounds is None and listed):
+        names = list(dict.fromkeys([*(bounds or {}), *map(str, listed)]))
+        kinds = read_categories(categories, names, len(names))
+        return Box.from_bounds(bounds, len(names), names, categories=kinds)
     single = bounds is None or (len(bounds) == 2 and all(np.ndim(end) == 0 for end in bounds))
-    return Box.from_bounds(bounds, 1 if single else len(bounds))
+    columns = (1 if single else len(bounds)) + len(listed)
+    kinds = read_categories(categories, None, columns)
+    return Box.from_bounds(bounds, columns, categories=kinds)
 
 
 def _functions(options: Options, noise_std: float | None) -> Functions | ManyFunctions:

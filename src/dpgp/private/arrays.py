@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.domain import Box
+from dpgp.missing import Missing
 from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.options import Options
 from dpgp.private.identifiers import unit_codes
@@ -51,11 +53,24 @@ def scaled_rows(X: Array, targets: Array, options: Options, units: Any) -> Rows:
 
     A stage clips residuals, so that a target beyond its bounds pulls no harder than others.
     """
+    if options.missing is Missing.ERROR:
+        check_public_levels(X, options.box)
     usable, box = usable_rows(options.missing, X, targets.T), options.target_box
     if units is not None:
         usable &= first_rows_of_units(units, len(X), options.max_rows_per_unit)
     scaled = scaled_targets(targets, box.centre[:, None], box.half_width[:, None])
     return Rows(X, np.where(usable, scaled, 0.0), usable)
+
+
+def check_public_levels(X: Array, box: Box) -> None:
+    """Raise where a category has a cell that is none of its public levels; never says which."""
+    for column, category in enumerate(box.categories):
+        if category is not None and np.isnan(X[:, column]).any():
+            raise ValueError(
+                f"column '{box.column_names('input')[column]}' must hold its public levels alone: "
+                f'{category.words}; pass missing="ignore" to let rows with other or missing levels '
+                "contribute nothing while they stay in the count."
+            )
 
 
 def scaled_targets(targets: Array, centre: Array | float, half_width: Array | float) -> Array:

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.categories import Category
 from dpgp.private.csv_lines import MalformedLineError, read_lines
 from dpgp.private.identifiers import MISSING, Key, keys_of
 
@@ -67,6 +68,17 @@ class Table:
             f"column '{name}' holds cells that are not numbers; write numbers with a decimal point "
             "and without units, and leave missing ones empty."
         )
+
+    def levels(self, name: str, category: Category) -> Array:
+        """Return the numbers of levels; NaN for missing cells, an error for any other."""
+        cells = self.cells(name)
+        numbers = category.numbers(cells)
+        if not all(_is_missing(cells[k]) for k in np.flatnonzero(np.isnan(numbers)).tolist()):
+            raise TableError(
+                f"column '{name}' has cells that are none of the model's levels: {category.words}; "
+                "write levels in this spelling, and leave missing ones empty."
+            )
+        return numbers
 
     def identifiers(self, name: str) -> list[Key]:
         """Return whose each row is, by keys that are equal for one person's rows alone."""
@@ -205,6 +217,12 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _is_missing(cell: Any) -> bool:
+    if isinstance(cell, str):
+        return cell.strip().casefold() in MISSING
+    return cell is None or cell != cell  # NaN is the one number that differs from itself
 
 
 def _number(cell: Any) -> float:

@@ -86,7 +86,8 @@ class Look:
         density, box = self.model.density, self.model.inputs.box
         if density is not None:
             return density.points, density.weights
-        return low_discrepancy_points(box.low, box.high, BOX_POINTS), np.ones(BOX_POINTS)
+        points = low_discrepancy_points(box.low, box.high, BOX_POINTS)
+        return box.with_whole_levels(points), np.ones(BOX_POINTS)
 
     @cached_property
     def function(self) -> tuple[Array, Array]:

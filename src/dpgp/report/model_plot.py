@@ -13,7 +13,7 @@ from dpgp.arithmetic import TINY
 from dpgp.effects.summary import ImportantInput, what_matters
 from dpgp.export.specify import chosen_target
 from dpgp.inference.conformal import COVERAGE
-from dpgp.model.marginals import densities
+from dpgp.model.marginals import Density, densities
 from dpgp.report.model_map import draw_two_inputs
 from dpgp.report.style import (
     BLUE,
@@ -27,12 +27,14 @@ from dpgp.report.style import (
 )
 
 if TYPE_CHECKING:
+    from dpgp.categories import Category
     from dpgp.model.fitted import FittedModel
 
 Array = NDArray[np.float64]
 
 CURVE_POINTS = 300  # a smooth line on a screen
 PANELS_A_ROW = 3
+WIDE_LABELS = 32  # letters of all levels that stand side by side under a panel
 RUG_HEIGHT = 0.07  # of the panel, for where the rows are
 
 
@@ -49,10 +51,10 @@ def draw_model(model: FittedModel, ax: Any = None, target: int | None = None) ->
     """Draw a curve of one input, a map of two, slices of three, averages along some of more."""
     k = chosen_target(model, target)
     with shown_style():
-        columns = len(model.inputs.box.low)
+        columns, has_categories = len(model.inputs.box.low), bool(model.inputs.box.categories)
         if columns == 1:
             return _draw_curve_of_one(model, _axes(ax, 1, (6.4, 4.0))[0], k)
-        if columns == 2:
+        if columns == 2 and not has_categories:
             names = input_label(model, 0), input_label(model, 1)
             axis = _axes(ax, 1, (6.4, 4.6))[0]
             return draw_two_inputs(model, axis, k, names, label(model, k))
@@ -75,7 +77,7 @@ def _axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
 
 
 def _draw_curve_of_one(model: FittedModel, axis: Axes, k: int) -> Axes:
-    draw_slice(axis, _along(model, k, 0, model.inputs.box.centre), model, 0)
+    draw_slice(axis, _along(model, k, 0, model.inputs.box.low), model, 0)
     target = label(model, k)
     axis.set(ylabel=target)
     axis.set_title(f"{target} by {input_label(model, 0)}")
@@ -130,17 +132,54 @@ AVERAGED = "Averages over the private model of the other inputs, the most import
 def _draw_average(axis: Axes, curve: ImportantInput, model: FittedModel) -> None:
     """Draw the average along one input and its band."""
     ((_, x),) = curve.along.at.items()
-    lower, upper = curve.along.lower, curve.along.upper
-    axis.fill_between(
-        x, lower, upper, color=BLUE, alpha=0.4, lw=0, label="95 % band of the average"
-    )
-    axis.plot(x, curve.along.mean, color=BLUE, label="average")
-    axis.set(xlabel=input_label(model, curve.column), xlim=(x[0], x[-1]))
+    along, category = curve.along, model.inputs.box.category(curve.column)
+    words = "95 % band of the average"
+    if category is None:
+        axis.fill_between(x, along.lower, along.upper, color=BLUE, alpha=0.4, lw=0, label=words)
+        axis.plot(x, along.mean, color=BLUE, label="average")
+        axis.set(xlim=(x[0], x[-1]))
+    else:
+        places = np.arange(len(x))
+        axis.vlines(places, along.lower, along.upper, color=BLUE, lw=5, alpha=0.6, label=words)
+        axis.plot(places, along.mean, "o", color=BLUE, mec="white", label="average")
+        _name_levels(axis, category)
+    axis.set(xlabel=input_label(model, curve.column))
     _draw_rug(axis, model, curve.column)
+
+
+def _name_levels(axis: Axes, category: Category) -> None:
+    turn = 90.0 if sum(map(len, category.labels)) > WIDE_LABELS else 0.0
+    labels = [_printable(text) for text in category.labels]
+    axis.set(xlim=(-0.5, len(labels) - 0.5))
+    axis.set_xticks(range(len(labels)), labels, rotation=turn)
 
 
 def draw_slice(axis: Axes, curve: Bands, model: FittedModel, column: int) -> None:
     """Draw mean and bands along one input, over a rug of where the rows are."""
+    category = model.inputs.box.category(column)
+    if category is None:
+        _draw_bands(axis, curve)
+        axis.set(xlim=(curve.x[0], curve.x[-1]))
+    else:
+        _draw_levels(axis, curve)
+        _name_levels(axis, category)
+    axis.set(xlabel=input_label(model, column))
+    _draw_rug(axis, model, column)
+
+
+def _draw_levels(axis: Axes, curve: Bands) -> None:
+    """Draw a dot and two bars for every level of a category."""
+    bars = (
+        (curve.observations, SKY, 9.0, 0.5, "95 % of new observations"),
+        (curve.function, BLUE, 5.0, 0.6, "95 % band of the mean"),
+    )
+    for (lower, upper), color, width, alpha, words in bars:
+        axis.vlines(curve.x, lower, upper, color=color, lw=width, alpha=alpha, label=words)
+    axis.plot(curve.x, curve.mean, "o", color=BLUE, mec="white", label="mean")
+
+
+def _draw_bands(axis: Axes, curve: Bands) -> None:
+    """Draw a line and two bands."""
     bands = (
         (curve.observations, SKY, 0.25, "95 % of new observations"),
         (curve.function, BLUE, 0.4, "95 % band of the mean"),
@@ -148,8 +187,6 @@ def draw_slice(axis: Axes, curve: Bands, model: FittedModel, column: int) -> Non
     for (lower, upper), color, alpha, words in bands:
         axis.fill_between(curve.x, lower, upper, color=color, alpha=alpha, lw=0, label=words)
     axis.plot(curve.x, curve.mean, color=BLUE, label="mean")
-    axis.set(xlabel=input_label(model, column), xlim=(curve.x[0], curve.x[-1]))
-    _draw_rug(axis, model, column)
 
 
 def _draw_rug(axis: Axes, model: FittedModel, column: int) -> None:
@@ -175,7 +212,8 @@ def _make_room(axis: Axes) -> None:
 def _along(model: FittedModel, k: int, column: int, others: Array) -> Bands:
     """Return mean and bands along one input, with the others held."""
     box = model.inputs.box
-    x = np.linspace(box.low[column], box.high[column], CURVE_POINTS)
+    points = CURVE_POINTS if box.category(column) is None else round(box.high[column]) + 1
+    x = np.linspace(box.low[column], box.high[column], points)
     X = np.tile(others, (len(x), 1))
     X[:, column] = x
     U = model.inputs(X)
@@ -186,14 +224,23 @@ def _along(model: FittedModel, k: int, column: int, others: Array) -> Bands:
 
 
 def typical_inputs(model: FittedModel) -> Array:
-    """Return the private median of each input; the centre of the box where there is no density."""
-    known = densities(model)
+    """Return the private median of each input, of a category the level that is most frequent.
+
+    Where there is no density these are the centre of the box, and first levels.
+    """
+    box, known = model.inputs.box, densities(model)
     if known is None:
-        return model.inputs.box.centre
-    return np.array([_median(np.asarray(d["edges"]), np.asarray(d["heights"])) for d in known])
+        return np.where(box.is_numeric, box.centre, 0.0)
+    return np.array(
+        [
+            _median(density) if numeric else float(np.argmax(density["heights"]))
+            for density, numeric in zip(known, box.is_numeric, strict=True)
+        ]
+    )
 
 
-def _median(edges: Array, heights: Array) -> float:
+def _median(density: Density) -> float:
+    edges, heights = np.asarray(density["edges"]), np.asarray(density["heights"])
     cdf = np.append(0.0, np.cumsum(heights * np.diff(edges)))
     return float(np.interp(cdf[-1] / 2, cdf, edges))
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.many.marginals import estimate_marginals
+from dpgp.inference.many.mixed import level_masses
 from dpgp.inference.many.plan import (
     CELL_SHARE,
     INPUT_SHARE,
@@ -51,20 +53,36 @@ class MarginalHistograms:
         return [count_noise(options, options.columns, mu)]
 
     def query(self, known: Known) -> HistogramQuery:
-        """Ask for counts in equal bins of every input."""
-        plain, bins = UnitInputs(known.options.box), bins_of_inputs(known.signal, known.columns)
+        """Ask for counts in equal bins of every input, and of every level of a category."""
+        box, bins = known.options.box, self._bins(known)
+        plain, numeric = UnitInputs(box), box.is_numeric[:, None]
 
         def positions(inputs: Array, targets: Array) -> Array:
-            return (plain(inputs).T + 1.0) * (bins / 2)
+            places = np.minimum((plain.scaled(inputs).T + 1.0) * (bins / 2), bins - 0.5)
+            return np.where(numeric, places, inputs.T + 0.5)
 
-        return HistogramQuery(positions, known.columns, np.arange(1.0, bins), plain.filler)
+        most = max([bins, *(len(category.levels) for category in box.categories if category)])
+        return HistogramQuery(positions, known.columns, np.arange(1.0, most), plain.filler)
 
     def learn(self, known: Known, release: Any) -> None:
         """Estimate the marginals, and warp the inputs by them."""
-        box = known.options.box
-        marginals = estimate_marginals(release.counts, release.noise_std, known.n, box)
-        known.many.marginals = marginals
-        known.inputs = UnitInputs(box, marginals.warp())
+        box, counts, noise = known.options.box, release.counts, release.noise_std
+        numeric = box.is_numeric
+        known.many.marginals = estimate_marginals(
+            counts[numeric, : self._bins(known)],
+            noise,
+            known.n,
+            Box(box.low[numeric], box.high[numeric]),
+        )
+        known.many.levels = tuple(
+            level_masses(counts[k, : len(category.levels)], noise, known.n)
+            for k, category in enumerate(box.categories)
+            if category is not None
+        )
+        known.inputs = UnitInputs(box, known.many.marginals.warp_among(numeric))
+
+    def _bins(self, known: Known) -> int:
+        return bins_of_inputs(known.signal, known.columns)
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take inputs to be spread evenly."""

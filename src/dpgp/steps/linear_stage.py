@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dpgp.features.inputs import BoxFeatures
 from dpgp.features.linear import LinearFeatures
+from dpgp.inference.many.mixed import mixed_pool
 from dpgp.inference.many.plan import linear_share
 from dpgp.inference.many.synthetic import CONSTANT_SHARE, broad_pool, input_moments, synthetic_pool
 from dpgp.privacy.mechanism import GramRelease
@@ -40,14 +41,18 @@ class LinearStage:
 
     def query(self, known: Known) -> GramQuery:
         """Ask for constant and linear features and the targets about their centres."""
-        line = BoxFeatures(known.inputs, LinearFeatures(known.columns, CONSTANT_SHARE))
+        line = BoxFeatures(known.inputs, LinearFeatures(known.inputs.dimension, CONSTANT_SHARE))
         return GramQuery(line, known.many.first_residuals(line))
 
     def learn(self, known: Known, release: GramRelease) -> None:
         """Draw inputs of these moments; the line itself is read when their model is complete."""
         many = known.many
         moments = input_moments(release.feature_gram, release.feature_std, known.n)
-        if many.marginals is None:
+        if known.options.box.categories:
+            many.pool = mixed_pool(
+                known.inputs.coordinates, many.marginals, many.levels, moments, known.n
+            )
+        elif many.marginals is None:
             many.pool = broad_pool(moments)
         else:
             many.pool = synthetic_pool(many.marginals, many.marginals.warp(), moments)

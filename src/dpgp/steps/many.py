@@ -38,14 +38,16 @@ LARGEST_LEVERAGE = 0.5
 class ManyInputs:
     """The parts of an input model as they come, and the fit that rests on it.
 
-    ``signal`` is nμ over the rows of a unit. ``stages`` has the second moments that every stage
-    released, without its features.
+    ``signal`` is nμ over the rows of a unit. ``marginals`` are those of the columns of numbers,
+    ``levels`` the masses of the levels of every category. ``stages`` has the second moments that
+    every stage released, without its features.
     """
 
     n: float
     signal: float
     locations: tuple[Location, ...] = ()
     marginals: Marginals | None = None
+    levels: tuple[Array, ...] = ()
     pool: Array = field(default_factory=lambda: np.empty((0, 0)))
     synthetic: Array | None = None
     line: tuple[GramRelease, float] | None = None

@@ -41,7 +41,7 @@ class MetricGuard:
 
     def query(self, known: Known) -> GramQuery:
         """Ask for widely clipped residuals on constant and linear features."""
-        simple = BoxFeatures(known.inputs, LinearFeatures(known.columns, CONSTANT_SHARE))
+        simple = BoxFeatures(known.inputs, LinearFeatures(known.inputs.dimension, CONSTANT_SHARE))
         means = [posterior.moments.w for posterior in known.many.unguarded]
         residuals = known.many.residuals_from(known.inputs, means, self._clips(known))
         return GramQuery(simple, residuals)

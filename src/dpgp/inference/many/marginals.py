@@ -59,6 +59,13 @@ class Marginals:
         spread = spread + even * (1.0 + FLOOR - spread.sum(axis=1, keepdims=True))
         return Warp(self.edges, np.array([self._warped_edges(s / s.sum()) for s in spread]))
 
+    def warp_among(self, numeric: NDArray[np.bool_]) -> Warp:
+        """Return the same warp for columns of which these are the inputs; it leaves others."""
+        values = np.tile(self.edges, (len(numeric), 1))
+        if numeric.any():
+            values[numeric] = self.warp().values
+        return Warp(self.edges, values)
+
     def _quantile(self, levels: Array, masses: Array, atoms: Array) -> Array:
         cdf = np.append(0.0, np.cumsum(masses))
         bins = np.clip(np.searchsorted(cdf, levels * cdf[-1], side="right") - 1, 0, len(masses) - 1)
@@ -80,6 +87,8 @@ class Marginals:
 def estimate_marginals(counts: Array, noise_std: float, n: float, box: Box) -> Marginals:
     """Return smoothed masses of noisy counts, and which bins hold an atom."""
     bins = counts.shape[1]
+    if not len(counts):
+        return Marginals(np.empty((0, bins)), np.empty((0, bins)))
     masses = np.array([estimate_density(row, noise_std, n) for row in counts]) / bins
     lattices = [_lattice(low, high, bins) for low, high in zip(box.low, box.high, strict=True)]
     atoms = np.array([_atoms(m, places) for m, places in zip(masses, lattices, strict=True)])

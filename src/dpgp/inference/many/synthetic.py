@@ -97,13 +97,18 @@ def synthetic_pool(marginals: Marginals, warp: Warp, moments: InputMoments) -> A
 
 def broad_pool(moments: InputMoments) -> Array:
     """Return Gaussian inputs within the box, of noisy moments shrunk towards a broad guess."""
+    mean, sds = broad_moments(moments)
+    levels = copula_levels(correlations(moments, sds), 2 * ROWS)
+    return np.asarray(np.clip(mean + sds * ndtri(levels), -1.0, 1.0))
+
+
+def broad_moments(moments: InputMoments) -> tuple[Array, Array]:
+    """Return means and sds of all inputs, shrunk towards a broad guess."""
     variance = BROAD_SD**2
     mean = moments.mean * variance / (variance + moments.mean_noise**2)
     found = np.diag(moments.second) - mean**2
     trust = VARIANCE_SD**2 / (VARIANCE_SD**2 + 2 * moments.second_noise**2)
-    sds = np.sqrt(np.clip(variance + trust * (found - variance), 0.01, 0.6))
-    levels = copula_levels(correlations(moments, sds), 2 * ROWS)
-    return np.asarray(np.clip(mean + sds * ndtri(levels), -1.0, 1.0))
+    return mean, np.sqrt(np.clip(variance + trust * (found - variance), 0.01, 0.6))
 
 
 @dataclass(frozen=True)

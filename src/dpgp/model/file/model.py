@@ -37,6 +37,7 @@ from dpgp.inference.evidence import Moments
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
+from dpgp.model.file.categories import categories_to_json, with_categories
 from dpgp.model.file.guarantee import about, certificate_from_json, certificate_to_json
 from dpgp.model.file.releases import (
     density_from_json,
@@ -50,7 +51,8 @@ from dpgp.model.fitted import FittedModel
 Array = NDArray[np.float64]
 
 KIND = "dpgp model"
-FORMAT = 1
+FORMAT = 2
+"""Newest format: 1, and 2 where there are categories."""
 NEWEST_FORMAT = 10**6
 MOST_THETAS = 64  # twice what a fit keeps: every prediction costs a kernel matrix for each
 
@@ -91,7 +93,7 @@ def encode(model: FittedModel) -> dict[str, Any]:
     document = {
         "about": about(model.certificate),
         "kind": KIND,
-        "format": FORMAT,
+        "format": FORMAT if model.options.box.categories else 1,
         "dpgp_version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "guarantee": certificate_to_json(model.certificate),
@@ -114,8 +116,8 @@ def decode(document: Any) -> FittedModel:
     fields = as_fields(without, "the file", _FIELDS)
     for name in ("about", "dpgp_version", "created"):
         as_text(fields[name], name)
-    inputs = _inputs(fields["inputs"])
-    columns = len(inputs.box.low)
+    inputs = _inputs(fields["inputs"], fields["format"])
+    columns = inputs.dimension
     features = features_from_json(fields["features"], "features", columns)
     _check_size(features)
     models = [
@@ -132,7 +134,7 @@ def decode(document: Any) -> FittedModel:
         posteriors=tuple(posterior for posterior, _ in models),
         calibrations=tuple(calibration for _, calibration in models),
         stages=stages_from_json(fields["stages"], len(models), features.dimension),
-        density=density_from_json(fields["input_density"], columns),
+        density=density_from_json(fields["input_density"], inputs.box),
         certificate=certificate,
         findings=findings,
     )
@@ -187,18 +189,21 @@ def _box(fields: dict[str, Any], where: str, columns: int | None = None) -> Box:
 
 
 def _inputs_to_json(inputs: UnitInputs) -> dict[str, Any]:
-    warp = inputs.warp
+    warp, categories = inputs.warp, categories_to_json(inputs.box)
     if warp is None:
-        return {**_box_to_json(inputs.box), "warp": None}
+        return {**_box_to_json(inputs.box), **categories, "warp": None}
     if not isinstance(warp, Warp):
         raise ModelFileError(f"a warp of type {type(warp).__name__} cannot be saved.")
     parts = {"edges": warp.edges.tolist(), "values": warp.values.tolist()}
-    return {**_box_to_json(inputs.box), "warp": parts}
+    return {**_box_to_json(inputs.box), **categories, "warp": parts}
 
 
-def _inputs(value: Any) -> UnitInputs:
-    fields = as_fields(value, "inputs", ("low", "high", "names", "warp"))
+def _inputs(value: Any, version: int) -> UnitInputs:
+    names = ("low", "high", "names", *(["categories"] if version > 1 else []), "warp")
+    fields = as_fields(value, "inputs", names)
     box = _box(fields, "inputs")
+    if version > 1:
+        box = with_categories(box, fields["categories"])
     if fields["warp"] is None:
         return UnitInputs(box)
     where = "inputs.warp"

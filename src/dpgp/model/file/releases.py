@@ -19,8 +19,10 @@ from dpgp.checked_values import (
     number_to_json,
     triangle_to_json,
 )
+from dpgp.domain import Box
 from dpgp.inference.stage import StageRelease
 from dpgp.model.density import InputDensity
+from dpgp.model.file.categories import are_levels
 
 MOST_WRITTEN = 1000  # stages of a file: far beyond any model, far below any harm
 
@@ -100,12 +102,14 @@ def density_to_json(density: InputDensity | None) -> dict[str, Any] | None:
     return {"points": density.points.tolist(), "weights": density.weights.tolist()}
 
 
-def density_from_json(value: Any, columns: int) -> InputDensity | None:
+def density_from_json(value: Any, box: Box) -> InputDensity | None:
     """Return the density of the inputs, if there is one."""
     if value is None:
         return None
     fields = as_fields(value, "input_density", ("points", "weights"))
-    points = as_matrix(fields["points"], "input_density.points", columns)
+    points = as_matrix(fields["points"], "input_density.points", len(box.low))
+    if not are_levels(points, box):
+        raise ModelFileError("`input_density.points` must hold numbers of levels in categories.")
     weights = as_vector(fields["weights"], "input_density.weights", len(points))
     if np.any(weights < 0.0):
         raise ModelFileError("`input_density.weights` must not be negative.")

@@ -68,8 +68,12 @@ def settings_to_json(options: Options) -> dict[str, Any]:
     }
 
 
-def _pairs(box: Box) -> list[list[float]]:
-    return [[float(low), float(high)] for low, high in zip(box.low, box.high, strict=True)]
+def _pairs(box: Box) -> list[list[float] | None]:
+    """Return the bounds of every column, null for categories."""
+    return [
+        [float(box.low[k]), float(box.high[k])] if box.category(k) is None else None
+        for k in range(len(box.low))
+    ]
 
 
 def settings_from_json(value: Any, box: Box, target_box: Box, per_person: bool) -> Options:
@@ -99,7 +103,7 @@ def settings_from_json(value: Any, box: Box, target_box: Box, per_person: bool) 
 
 def _check_same(bounds: Any, box: Box) -> None:
     """Refuse bounds that are not those of the columns."""
-    same = Box.from_bounds(bounds, len(box.low), box.names)
+    same = Box.from_bounds(bounds, len(box.low), box.names, categories=box.categories)
     if not (np.array_equal(same.low, box.low) and np.array_equal(same.high, box.high)):
         raise ModelFileError("`settings` contradict the bounds of the columns.")
 
@@ -111,8 +115,8 @@ def _bounds(value: Any, where: str) -> Any:
     if isinstance(value, dict):
         return {as_text(name, where): _pair(pair, where) for name, pair in value.items()}
     items = as_items(value, where)
-    if isinstance(items[0], list):
-        return [_pair(pair, where) for pair in items]
+    if any(item is None or isinstance(item, list) for item in items):
+        return [None if pair is None else _pair(pair, where) for pair in items]
     return _pair(items, where)
 
 

@@ -65,7 +65,7 @@ def achieved_where_data_are(model: FittedModel, target: int) -> Achieved | None:
 def achieved_over_box(model: FittedModel, target: int) -> Achieved:
     """Average over the public box, all of it alike."""
     box = model.inputs.box
-    points = low_discrepancy_points(box.low, box.high, BOX_POINTS)
+    points = box.with_whole_levels(low_discrepancy_points(box.low, box.high, BOX_POINTS))
     return _achieved(model, target, points, np.ones(len(points)))
 
 

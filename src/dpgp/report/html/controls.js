@@ -33,6 +33,18 @@ function choice(label, id, options, changed) {
   return create("div", { class: "choice" }, create("label", { for: id }, label), select);
 }
 
+// The levels of a category, with what a slider has
+function levelChoice(inputs, d, value, changed) {
+  const levels = inputs.categories[d].map((text, k) => [k, text]);
+  const node = choice(inputs.names[d], `input-${d}`, levels, changed);
+  const select = node.querySelector("select"), last = inputs.categories[d].length - 1;
+  const set = (wanted) => {
+    select.value = Math.min(Math.max(Math.round(wanted), 0), last);
+    return Number(select.value);
+  };
+  return { node, start: set(value), set };
+}
+
 function radios(legend, name, options, changed) {
   const nodes = options.map(([value, words], k) => {
     const input = create("input", { type: "radio", name, value, ...(k === 0 && { checked: "" }) });

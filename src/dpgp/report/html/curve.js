@@ -3,9 +3,10 @@
 const CURVE_POINTS = 201, TABLE_EVERY = 10;
 
 function curveValues(posterior, point, axis) {
-  const { low, high } = posterior.model.inputs;
-  return Array.from({ length: CURVE_POINTS }, (_, k) => {
-    const x = low[axis] + (high[axis] - low[axis]) * k / (CURVE_POINTS - 1);
+  const { inputs } = posterior.model, { low, high } = inputs, levels = levelsOf(inputs, axis);
+  const length = levels ? levels.length : CURVE_POINTS;
+  return Array.from({ length }, (_, k) => {
+    const x = low[axis] + (high[axis] - low[axis]) * k / (length - 1);
     const at = point.slice();
     at[axis] = x;
     return { x, ...posterior.predict(at) };
@@ -14,7 +15,8 @@ function curveValues(posterior, point, axis) {
 
 function drawCurve(place, posterior, values, axis, point, yRange) {
   const { inputs } = posterior.model, { target } = posterior;
-  const xRange = [inputs.low[axis], inputs.high[axis]], name = inputs.names[axis];
+  const levels = levelsOf(inputs, axis), room = levels ? 0.5 : 0, name = inputs.names[axis];
+  const xRange = [inputs.low[axis] - room, inputs.high[axis] + room];
   const labels = ticks(yRange[0], yRange[1], 5).map(formatter(yRange[1] - yRange[0]));
   const frame = canvas(place, { ratio: 0.62, most: 400, left: leftMargin(labels), bottom: 56 });
   const x = linear(...xRange, frame.left, frame.right), y = linear(...yRange, frame.bottom, frame.top);
@@ -23,11 +25,11 @@ function drawCurve(place, posterior, values, axis, point, yRange) {
     x: frame.left, y: frame.top, width: frame.right - frame.left, height: frame.bottom - frame.top,
     viewBox: `${frame.left} ${frame.top} ${frame.right - frame.left} ${frame.bottom - frame.top}`,
   });
-  inside.append(
+  inside.append(...(levels ? levelMarks(values, x, y) : [
     band(values, x, y, "lower", "upper", "observation"),
     band(values, x, y, "functionLow", "functionHigh", "function"),
     draw("path", { class: "mean", d: path(values.map((v) => [x(v.x), y(v.mean)])) }),
-  );
+  ]));
   frame.svg.append(inside);
   const density = inputs.density && inputs.density[axis];
   if (density) frame.svg.append(densityStrip(density, (from, to) => ({
@@ -35,10 +37,24 @@ function drawCurve(place, posterior, values, axis, point, yRange) {
   })));
   frame.svg.append(draw("line", {
     class: "axis", x1: frame.left, x2: frame.right, y1: frame.bottom, y2: frame.bottom }));
-  xAxis(frame, x, xRange, name, density ? 12 : 0);
+  if (levels) levelAxis(frame, x, levels, name, density ? 12 : 0);
+  else xAxis(frame, x, xRange, name, density ? 12 : 0);
   marker(frame, x, y, point[axis], posterior.at(point).mean);
-  describe(frame.svg, `Curve of ${target.name} along ${name}`, curveWords(target, name, values));
+  const words = levels ? levelWords(target, levels, values) : curveWords(target, name, values);
+  describe(frame.svg, `${levels ? "Levels" : "Curve"} of ${target.name} along ${name}`, words);
   return { ...frame, x, y };
+}
+
+// A dash for the mean of every level, over bars for the function and for an observation
+function levelMarks(values, x, y) {
+  const half = 0.3 * Math.min(x(1) - x(0), 60);
+  const bar = (v, low, high, kind, width) => draw("rect", {
+    class: `band ${kind}`, x: x(v.x) - width, width: 2 * width, y: y(v[high]), height: y(v[low]) - y(v[high]) });
+  return values.flatMap((v) => [
+    bar(v, "lower", "upper", "observation", half),
+    bar(v, "functionLow", "functionHigh", "function", half),
+    draw("path", { class: "mean", d: path([[x(v.x) - half, y(v.mean)], [x(v.x) + half, y(v.mean)]]) }),
+  ]);
 }
 
 function band(values, x, y, low, high, kind) {
@@ -60,17 +76,24 @@ function curveWords(target, name, values) {
     + `${format(Math.min(...means))} and ${format(Math.max(...means))}. The numbers are in a table.`;
 }
 
+function levelWords(target, levels, values) {
+  const format = formatter(target.high - target.low), means = values.map((v) => v.mean);
+  const at = (mean) => `${format(mean)} at ${levels[means.indexOf(mean)]}`;
+  return `The mean lies between ${at(Math.min(...means))} and ${at(Math.max(...means))}. `
+    + "The numbers are in a table.";
+}
+
 function cell(tag, value, format) {
   return create(tag, {}, create("data", { value: String(value) }, format(value)));
 }
 
 function curveTable(posterior, values, axis) {
   const { inputs } = posterior.model, { target } = posterior, name = inputs.names[axis];
-  const forX = formatter(inputs.high[axis] - inputs.low[axis]);
+  const forX = inputFormatter(inputs, axis), every = levelsOf(inputs, axis) ? 1 : TABLE_EVERY;
   const forY = formatter(target.high - target.low);
   const columns = ["mean", "functionLow", "functionHigh", "lower", "upper"];
   const headings = [name, "mean", "function from", "to", "observation from", "to"];
-  const rows = values.filter((_, k) => k % TABLE_EVERY === 0).map((v) => {
+  const rows = values.filter((_, k) => k % every === 0).map((v) => {
     const row = create("tr", {}, cell("th", v.x, forX), ...columns.map((c) => cell("td", v[c], forY)));
     row.firstChild.setAttribute("scope", "row");
     return row;

@@ -17,7 +17,7 @@ from dpgp.report.html.markup import Markup
 WIDTH, HEIGHT = 320, 230
 RIGHT, TOP, BOTTOM = 312, 12, 178
 STRIP = 7
-LONGEST_NAME = 36
+LONGEST_NAME, LONGEST_LEVEL = 36, 9
 MARGIN = 0.05  # of the range of all bands, above and below
 
 
@@ -55,23 +55,31 @@ def _ticks(low: float, high: float) -> list[float]:
 def curve_panel(curve: Effect, frame: Frame, target: str, density: Density | None) -> Markup:
     """Draw one curve; its input is the one that was set."""
     ((name, x),) = curve.at.items()
-    low, high = float(x[0]), float(x[-1])
+    levels = [str(level) for level in x] if x.dtype.kind == "U" else []
+    x = np.arange(len(x)) if levels else x
+    low, high = (-0.5, len(x) - 0.5) if levels else (float(x[0]), float(x[-1]))
 
     def at(value: float) -> float:
         return frame.left + (RIGHT - frame.left) * (value - low) / (high - low)
 
-    xs = [at(value) for value in x]
+    xs = [at(float(value)) for value in x]
     upper, lower, mean = (
         [frame.y(value) for value in part] for part in (curve.upper, curve.lower, curve.mean)
     )
-    band = _path([*zip(xs, upper, strict=True), *reversed(list(zip(xs, lower, strict=True)))])
+    drawn = _level_bars if levels else _band_and_line
     parts = [
         *_vertical_axis(frame, target),
-        f'<path class="band function" d="{band}Z"/>',
-        f'<path class="mean" d="{_path(list(zip(xs, mean, strict=True)))}"/>',
+        *drawn(xs, lower, mean, upper),
         *([] if density is None else _strip(density, at)),
         f'<line class="axis" x1="{frame.left:.1f}" x2="{RIGHT}" y1="{BOTTOM}" y2="{BOTTOM}"/>',
-        *(_tick(at(tick), tick) for tick in _ticks(low, high)),
+        *(
+            (
+                _tick(place, _short(text, LONGEST_LEVEL))
+                for place, text in zip(xs, levels, strict=True)
+            )
+            if levels
+            else (_tick(at(tick), _number(tick)) for tick in _ticks(low, high))
+        ),
         _name((frame.left + RIGHT) / 2, HEIGHT - 6, name),
     ]
     words = f"{target} along {name}, on average: from {curve.mean[0]:.3g} to {curve.mean[-1]:.3g}"
@@ -95,11 +103,32 @@ def _vertical_axis(frame: Frame, target: str) -> list[str]:
     return [*lines, f'<text class="name" text-anchor="middle" {place}>{_short(target, 22)}</text>']
 
 
-def _tick(x: float, value: float) -> str:
+def _band_and_line(
+    xs: list[float], lower: list[float], mean: list[float], upper: list[float]
+) -> list[str]:
+    band = _path([*zip(xs, upper, strict=True), *reversed(list(zip(xs, lower, strict=True)))])
+    return [
+        f'<path class="band function" d="{band}Z"/>',
+        f'<path class="mean" d="{_path(list(zip(xs, mean, strict=True)))}"/>',
+    ]
+
+
+def _level_bars(
+    xs: list[float], lower: list[float], mean: list[float], upper: list[float]
+) -> list[str]:
+    """Return a bar and a short line for every level of a category."""
+    return [
+        f'<path class="band function" d="M{x - 6:.1f} {low:.1f}h12V{high:.1f}h-12Z"/>'
+        f'<path class="mean" d="M{x - 9:.1f} {middle:.1f}h18"/>'
+        for x, low, middle, high in zip(xs, lower, mean, upper, strict=True)
+    ]
+
+
+def _tick(x: float, text: str) -> str:
     return (
         f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{BOTTOM + STRIP + 2}" '
         f'y2="{BOTTOM + STRIP + 6}"/><text class="label" x="{x:.1f}" y="{BOTTOM + STRIP + 19}" '
-        f'text-anchor="middle">{_number(value)}</text>'
+        f'text-anchor="middle">{text}</text>'
     )
 
 

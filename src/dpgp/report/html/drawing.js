@@ -35,8 +35,21 @@ function leftMargin(labels) {
 }
 
 function xAxis(frame, x, range, name, offset = 0) {
-  const base = frame.bottom + offset, format = formatter(range[1] - range[0]);
+  const format = formatter(range[1] - range[0]);
   const marks = ticks(range[0], range[1], Math.max(2, Math.floor((frame.right - frame.left) / 58)));
+  markAxis(frame, x, marks, format, name, offset);
+}
+
+// Levels that have no room are left out: every second one, or every third
+function levelAxis(frame, x, levels, name, offset = 0) {
+  const room = (frame.right - frame.left) / levels.length;
+  const every = Math.ceil(40 / room), letters = Math.max(Math.floor(every * room / 7), 4);
+  const marks = levels.map((_, k) => k).filter((k) => k % every === 0);
+  markAxis(frame, x, marks, (k) => shortened(levels[k], letters), name, offset);
+}
+
+function markAxis(frame, x, marks, format, name, offset) {
+  const base = frame.bottom + offset;
   marks.forEach((tick) => frame.svg.append(
     draw("line", { class: "axis", x1: x(tick), x2: x(tick), y1: base, y2: base + 5 }),
     draw("text", { class: "label", x: x(tick), y: base + 18, "text-anchor": "middle" }, format(tick)),

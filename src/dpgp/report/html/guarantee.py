@@ -70,8 +70,8 @@ def bounds(model: FittedModel) -> Markup:
     return Markup(
         table("Columns and their public bounds", COLUMN_HEADINGS, model.column_rows())
         + paragraph(
-            "Bounds are public knowledge, never read from the data. An input beyond its bounds "
-            "counts as at the nearest one.",
+            "Bounds and levels are public knowledge, never read from the data. An input beyond its "
+            "bounds counts as at the nearest one.",
             class_="quiet",
         )
     )

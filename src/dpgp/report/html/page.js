@@ -4,17 +4,16 @@ function startPage(root, model) {
   const { inputs, order } = model, columns = inputs.low.length;
   const posteriors = model.targets.map(() => null), maps = model.targets.map(() => null);
   const state = { target: 0, axis: order[0], layer: "mean", fade: true, dots: false, point: [] };
-  const axes = () => (columns <= 2 ? inputs.low.map((_, d) => d) : [state.axis]);
+  const hasMap = columns === 2 && !inputs.categories, isOne = columns === 1;
+  const axes = () => (hasMap ? [0, 1] : [state.axis]);
   const posterior = () => (posteriors[state.target] ??= new Posterior(model, state.target));
   const map = () => (maps[state.target] ??= mapValues(posterior()));
 
-  const sliders = inputs.low.map((low, d) => {
-    const start = inputs.density ? medianOf(inputs.density[d]) : (low + inputs.high[d]) / 2;
-    return slider(inputs, d, start, (value) => { state.point[d] = value; pointMoved(); });
-  });
+  const sliders = inputs.low.map((_, d) => (levelsOf(inputs, d) ? levelChoice : slider)(
+    inputs, d, usualValue(inputs, d), (value) => { state.point[d] = value; pointMoved(); }));
   state.point = sliders.map((one) => one.start);
-  const curves = (columns <= 2 ? inputs.low : [0]).map((_, k) => figure(`curve-${k}`));
-  const mapFigure = columns === 2 ? figure("map") : null;
+  const curves = (hasMap ? inputs.low : [0]).map((_, k) => figure(`curve-${k}`));
+  const mapFigure = hasMap ? figure("map") : null;
   const readout = create("output", { class: "readout", "aria-live": "polite" });
   let yRange, mapFrame;
 
@@ -37,7 +36,7 @@ function startPage(root, model) {
     return more <= 0 ? words.join(", ") : `${words.slice(0, SLIDERS_SHOWN).join(", ")} and ${more} more`;
   }
 
-  function formatOf(d) { return formatter(inputs.high[d] - inputs.low[d]); }
+  function formatOf(d) { return inputFormatter(inputs, d); }
 
   function drawSlice(one, axis, values) {
     const frame = drawCurve(one.place, posterior(), values, axis, state.point, yRange);
@@ -46,8 +45,8 @@ function startPage(root, model) {
     const what = `${posterior().target.name} along ${inputs.names[axis]}`;
     one.caption.textContent = where ? `${what}, at ${where}` : what;
     follow(frame, one.place, (px) => {
-      const share = (px - frame.left) / (frame.right - frame.left);
-      const v = values[Math.round(Math.min(Math.max(share, 0), 1) * (CURVE_POINTS - 1))];
+      const low = inputs.low[axis], share = (frame.x.invert(px) - low) / (inputs.high[axis] - low);
+      const v = values[Math.round(Math.min(Math.max(share, 0), 1) * (values.length - 1))];
       return [`${inputs.names[axis]} ${formatOf(axis)(v.x)}`, ...predictionLines(posterior().target, v)];
     }, (px) => { setPoint(axis, frame.x.invert(px)); pointMoved(); });
   }
@@ -93,7 +92,7 @@ function startPage(root, model) {
   const controls = create("div", { class: "controls" });
   if (model.targets.length > 1) controls.append(choice("Target", "target",
     model.targets.map((target, k) => [k, target.name]), (k) => { state.target = k; redraw(); }));
-  if (columns > 2) controls.append(choice("Along", "axis", order.map((d) => [d, inputs.names[d]]),
+  if (!hasMap && !isOne) controls.append(choice("Along", "axis", order.map((d) => [d, inputs.names[d]]),
     (d) => { state.axis = d; pointMoved(); }));
   controls.append(...sliderGroups(columns <= 2 ? sliders : order.map((d) => sliders[d])), readout);
   if (mapFigure) controls.append(
@@ -103,7 +102,7 @@ function startPage(root, model) {
     ...(model.atoms ? [checkbox("dots where the data are (private estimate)", false,
       (on) => { state.dots = on; redraw(); })] : []));
   const lead = mapFigure ? mapFigure.node : curves[0].node;
-  root.classList.toggle("wide", columns === 1);
+  root.classList.toggle("wide", isOne);
   root.append(legend(Boolean(inputs.density)), create("div", { class: "lead-plot" }, lead, controls));
   if (mapFigure) root.append(create("div", { class: "slices" }, ...curves.map((one) => one.node)));
   redraw();
@@ -112,10 +111,11 @@ function startPage(root, model) {
 
 // Predictions all over the box: their range lets axes stay where they are when sliders move
 function scattered(posterior) {
-  const { low, high } = posterior.model.inputs;
+  const { inputs } = posterior.model, { low, high } = inputs;
   const steps = low.map((_, d) => 1 / (1 + d + Math.sqrt(2 + d)));
+  const whole = (value, d) => (levelsOf(inputs, d) ? Math.round(value) : value);
   return Array.from({ length: 160 }, (_, k) => posterior.predict(
-    low.map((a, d) => a + (high[d] - a) * ((0.5 + k * steps[d]) % 1))));
+    low.map((a, d) => whole(a + (high[d] - a) * ((0.5 + k * steps[d]) % 1), d))));
 }
 
 // The range of intervals, and of what was seen before, within the target's bounds

@@ -34,7 +34,12 @@ def payload(model: FittedModel) -> dict[str, Any]:
     features, P, Z = shared["features"], shared["projection"], shared["anchors"]
     names = model.input_names
     return {
-        "inputs": {**plain(shared["inputs"]), "names": names, "density": plain(densities(model))},
+        "inputs": {
+            **_box_and_warp(shared["inputs"]),
+            "names": names,
+            "categories": _labels(model),
+            "density": plain(densities(model)),
+        },
         "features": plain(features),
         "anchors": None if np.array_equal(features.get("anchors", ()), Z) else plain(Z),
         "projection": _multiple(P, features.get("projection")) or packed(P),
@@ -50,6 +55,16 @@ def _multiple(P: Array, other: Array | None) -> float | None:
     factor = float(np.vdot(P, other) / np.vdot(other, other))
     same = np.allclose(P, factor * other, rtol=0.0, atol=ROUNDING * np.ptp(P))
     return factor if same else None
+
+
+def _box_and_warp(inputs: dict[str, Any]) -> dict[str, Any]:
+    return {name: plain(inputs[name]) for name in ("low", "high", "edges", "values")}
+
+
+def _labels(model: FittedModel) -> list[list[str] | None] | None:
+    """Return the levels of every column as text, None for columns of numbers."""
+    categories = model.inputs.box.categories
+    return [None if kind is None else list(kind.labels) for kind in categories] or None
 
 
 def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[str, Any]:

@@ -3,12 +3,22 @@
 
 function unitInputs(inputs, x) {
   // clip to the public box, scale to [-1, 1], warp
-  return Float64Array.from(x, (value, d) => {
+  const warped = Float64Array.from(x, (value, d) => {
     const low = inputs.low[d], high = inputs.high[d];
     const clipped = Math.min(Math.max(value, low), high);
     const u = (clipped - (low + high) / 2) / ((high - low) / 2);
     return interpolate(Math.min(Math.max(u, -1), 1), inputs.edges, inputs.values[d]);
   });
+  return inputs.categories ? withIndicators(inputs.categories, warped, x) : warped;
+}
+
+// ±1 for every level of a category, for two levels one; null is a column of numbers
+function withIndicators(categories, warped, x) {
+  return Float64Array.from(categories.flatMap((levels, d) => {
+    if (!levels) return [warped[d]];
+    const all = levels.map((_, k) => 1 - 2 * Math.min(Math.abs(x[d] - k), 1) ** 2);
+    return levels.length === 2 ? all.slice(1) : all;
+  }));
 }
 
 function interpolate(u, edges, values) {

@@ -55,6 +55,26 @@ function colourScale(hexes) {
   };
 }
 
+// The levels of a category; null for a column of numbers
+function levelsOf(inputs, d) {
+  return inputs.categories && inputs.categories[d];
+}
+
+// A function that writes values of an input
+function inputFormatter(inputs, d) {
+  const levels = levelsOf(inputs, d);
+  return levels ? (value) => levels[Math.round(value)] : formatter(inputs.high[d] - inputs.low[d]);
+}
+
+// A usual value of an input: the middle of its private density, or the level that is most frequent
+function usualValue(inputs, d) {
+  const density = inputs.density && inputs.density[d];
+  if (levelsOf(inputs, d)) {
+    return density ? density.heights.indexOf(Math.max(...density.heights)) : 0;
+  }
+  return density ? medianOf(density) : (inputs.low[d] + inputs.high[d]) / 2;
+}
+
 // Where a private density of one input has its middle
 function medianOf(density) {
   const masses = density.heights.map((h, j) => h * (density.edges[j + 1] - density.edges[j]));

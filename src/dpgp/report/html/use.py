@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from dpgp.report.html.markup import Markup, element, paragraph
 
 if TYPE_CHECKING:
+    from dpgp.categories import Level
+    from dpgp.domain import Box
     from dpgp.model.fitted import FittedModel
 
 
@@ -29,7 +31,7 @@ def use(model: FittedModel, model_file: str) -> Markup:
 
 def _python(model: FittedModel, model_file: str) -> str:
     box = model.inputs.box
-    middles = [float(f"{value:.4g}") for value in box.centre]
+    middles = [_middle(box, k) for k in range(len(box.low))]
     if box.names is None:
         new = f"new = [{middles!r}]"
     else:
@@ -48,6 +50,12 @@ def _python(model: FittedModel, model_file: str) -> str:
         "print(model.certificate)",
     ]
     return "\n".join(lines)
+
+
+def _middle(box: Box, column: int) -> float | Level:
+    """Return a value of a column that a prediction may be asked for."""
+    category = box.category(column)
+    return float(f"{box.centre[column]:.4g}") if category is None else category.levels[0]
 
 
 def _shell(model_file: str) -> str:

@@ -1,0 +1,196 @@
+"""Categories: columns that hold one of a few public levels, each element matched on its own.
+
+A container that chooses a common type lets one missing cell turn 1 into 1.0 for everybody. So an
+element is turned into a text on its own, and 1, 1.0 and "1" are one level, as True and 1 are.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.plain_text import is_plain
+
+Array = NDArray[np.float64]
+Level = str | int | bool
+
+MOST_LEVELS = 64
+"""Most levels of a category: as many as a histogram of an input has bins at best. Each of more
+levels would hold too few rows to stand out of the noise."""
+
+MOST_INDICATORS = 100
+"""Most indicators of all categories: a metric over them takes memory and noise for every pair."""
+
+LONGEST_LEVEL = 200
+_FIRST_UNSAFE_FLOAT = 2.0**53  # from here on two whole numbers may be one float
+_FIRST_LONG = 2**63
+
+WHY_PUBLIC = "levels are public knowledge and cannot be read from the data, which would leak it"
+
+
+@dataclass(frozen=True)
+class Category:
+    """The public levels of a column. A level is known by its number, from 0, in this order."""
+
+    levels: tuple[Level, ...]
+
+    @classmethod
+    def of(cls, levels: Any, column: Any) -> Category:
+        """Read a list of levels; an error that names the column where they cannot be meant."""
+        where = f"`categories` of column {column!r}"
+        listed = _listed(levels)
+        if listed is None:
+            raise TypeError(f"{where} must be a list of levels, got {type(levels).__name__}.")
+        if not 2 <= len(listed) <= MOST_LEVELS:
+            raise ValueError(
+                f"{where} must hold 2 to {MOST_LEVELS} levels, got {len(listed)}; put rare ones "
+                "together, or leave the column out."
+            )
+        category = cls(tuple(_checked(level, where) for level in listed))
+        if sum(len(set(level_keys(level))) for level in category.levels) > len(category._numbers):
+            raise ValueError(
+                f"{where} must hold different levels, and two of them match the same cells: blanks "
+                'around a text do not count, and 1, 1.0, "1" and True are one level.'
+            )
+        return category
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {key: k for k, level in enumerate(self.levels) for key in level_keys(level)}
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The levels as text."""
+        return tuple(str(level) for level in self.levels)
+
+    @property
+    def words(self) -> str:
+        """All levels in one line."""
+        return ", ".join(self.labels)
+
+    @property
+    def hot(self) -> Array:
+        """Numbers of the levels that have an indicator: all, or of two the second."""
+        first = 1 if len(self.levels) == 2 else 0
+        return np.arange(float(first), float(len(self.levels)))
+
+    def number(self, element: Any) -> float:
+        """Return the number of the level that one element is; NaN where it is none."""
+        return next((self._numbers[k] for k in level_keys(element) if k in self._numbers), np.nan)
+
+    def numbers(self, elements: Iterable[Any]) -> Array:
+        """Return the number of every element's level; each depends on that element alone."""
+        return np.array([self.number(element) for element in elements], dtype=np.float64)
+
+
+Categories = tuple[Category | None, ...]
+"""One entry a column, None for columns of numbers; empty where no column is a category."""
+
+
+def read_categories(categories: Any, names: Sequence[str] | None, columns: int) -> Categories:
+    """Read a mapping from names, or positions from 0, to levels."""
+    if categories is None:
+        return ()
+    if not isinstance(categories, Mapping):
+        raise TypeError(
+            "`categories` must be a mapping from columns to lists of levels, got "
+            f"{type(categories).__name__}: {WHY_PUBLIC}."
+        )
+    found: list[Category | None] = [None] * columns
+    for key, levels in categories.items():
+        position = _position(key, names, columns)
+        if found[position] is not None:
+            raise ValueError(f"`categories` has the column {key!r} twice; name it once.")
+        found[position] = Category.of(levels, key)
+    check_indicators(found)
+    return tuple(found) if any(found) else ()
+
+
+def check_indicators(categories: Iterable[Category | None]) -> None:
+    """Raise where all categories together have too many levels."""
+    indicators = sum(len(category.hot) for category in categories if category is not None)
+    if indicators > MOST_INDICATORS:
+        raise ValueError(
+            f"`categories` must have at most {MOST_INDICATORS} levels in all, two of which count "
+            f"as one where there are no others, got {indicators}; put rare ones together."
+        )
+
+
+def level_keys(element: Any) -> Iterator[str]:
+    """Yield the texts by which one element may be known as a level; none for what can be none."""
+    if isinstance(element, str):
+        yield clean_level(element)
+    elif isinstance(element, bool | np.bool_):
+        yield str(bool(element))
+        yield str(int(element))
+    elif (number := _whole(element)) is not None:
+        yield str(number)
+
+
+def clean_level(text: str) -> str:
+    """Return a text in one spelling: composed characters, no blanks around."""
+    return unicodedata.normalize("NFC", str.strip(text))
+
+
+def _whole(element: Any) -> int | None:
+    """Return a whole number that its type can hold exactly, None for all else."""
+    if isinstance(element, int | np.integer):
+        number = int(element)
+    elif isinstance(element, float | np.floating):
+        value = float(element)
+        return int(value) if value.is_integer() and abs(value) < _FIRST_UNSAFE_FLOAT else None
+    elif isinstance(element, Decimal) and element.is_finite() and abs(element) < _FIRST_LONG:
+        whole, denominator = element.as_integer_ratio()
+        return whole if denominator == 1 else None
+    else:
+        return None
+    return number if abs(number) < _FIRST_LONG else None
+
+
+def _listed(levels: Any) -> list[Any] | None:
+    if isinstance(levels, list | tuple | range):
+        return list(levels)
+    for method in ("tolist", "to_list"):  # NumPy and pandas, polars
+        if hasattr(levels, method) and getattr(levels, "ndim", 1) == 1:
+            return list(getattr(levels, method)())
+    return None
+
+
+def _checked(level: Any, where: str) -> Level:
+    if isinstance(level, str):
+        text = clean_level(level)
+        if not text or len(text) > LONGEST_LEVEL or not is_plain(text):
+            raise ValueError(
+                f"{where} must hold texts of 1 to {LONGEST_LEVEL} characters, without line breaks, "
+                "control characters or marks of writing direction; levels are published."
+            )
+        return text
+    if isinstance(level, bool | np.bool_):
+        return bool(level)
+    number = _whole(level)
+    if number is None:
+        raise TypeError(
+            f"{where} must hold texts, whole numbers, or True and False, got an element of type "
+            f"{type(level).__name__} that is none; leave out what stands for missing cells."
+        )
+    return number
+
+
+def _position(key: Any, names: Sequence[str] | None, columns: int) -> int:
+    if isinstance(key, str) and names is not None and key in names:
+        return list(names).index(key)
+    if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < columns:
+        return int(key)
+    rule = (
+        f"`X` has no column names: give positions from 0 to {columns - 1}"
+        if names is None
+        else "write the names as the data frame has them"
+    )
+    raise ValueError(f"`categories` has a column {key!r} that is not there; {rule}.")

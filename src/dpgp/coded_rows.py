@@ -1,0 +1,86 @@
+"""Rows as numbers, column by column: levels of categories become their numbers.
+
+A table with texts and numbers is never made one array, which would have one type for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.categories import Categories, read_categories
+from dpgp.numeric import as_floats, check_column_names, column_names, numeric_matrix
+
+Array = NDArray[np.float64]
+
+_NOT_A_TABLE = "`X` must be an array or table whose rows are equally long."
+
+
+@dataclass(frozen=True)
+class CodedRows:
+    """Rows whose categories are numbers of levels already; raw values, never in its repr."""
+
+    values: Array
+
+    def __repr__(self) -> str:
+        return "CodedRows(...)"
+
+
+def coded_matrix(X: Any, categories: Categories, least: int = 1) -> Array:
+    """Return rows of numbers; NaN in a category for what is none of its levels."""
+    if not categories:
+        return numeric_matrix(X, least=least)
+    columns = _columns(X)
+    if columns is None:
+        raise ValueError(_NOT_A_TABLE)
+    if len(columns) != len(categories):
+        raise ValueError(f"`X` must have {len(categories)} columns, got {len(columns)}.")
+    parts = [
+        as_floats(column, "X") if category is None else category.numbers(_elements(column))
+        for column, category in zip(columns, categories, strict=True)
+    ]
+    if any(part.ndim != 1 or len(part) != len(parts[0]) for part in parts):
+        raise ValueError(_NOT_A_TABLE)
+    return numeric_matrix(np.column_stack(parts), least=least)
+
+
+def categories_of(X: Any, categories: Any) -> Categories:
+    """Read which columns of a table are categories, by their names or positions."""
+    if categories is None:
+        return ()
+    names = column_names(X)
+    check_column_names(names)
+    columns = _columns(X) if names is None else names
+    if columns is None:
+        raise ValueError(_NOT_A_TABLE)
+    return read_categories(categories, names, len(columns))
+
+
+def _columns(X: Any) -> Sequence[Any] | None:
+    """Return the columns as their table holds them; None for what is no table."""
+    try:
+        if hasattr(X, "iloc"):  # pandas
+            return [X.iloc[:, j] for j in range(X.shape[1])]
+        if hasattr(X, "get_columns"):  # polars
+            return list(X.get_columns())
+        if hasattr(X, "column_names"):  # pyarrow
+            return [X.column(j) for j in range(len(X.column_names))]
+        if isinstance(X, np.ndarray):
+            return list(X.T) if X.ndim == 2 else None
+        rows = [tuple(row) for row in X] if isinstance(X, list | tuple) else []
+        return [list(column) for column in zip(*rows, strict=True)] if rows else None
+    except Exception:  # whatever it says may quote the data
+        return None
+
+
+def _elements(column: Any) -> Sequence[Any]:
+    """Return the elements of a column; a list is never made an array."""
+    for method in ("to_pylist", "to_list", "tolist"):  # pyarrow, polars and pandas, NumPy
+        if hasattr(column, method):
+            elements: list[Any] = getattr(column, method)()
+            return elements
+    return list(column)

@@ -1,0 +1,59 @@
+"""Public levels of categories in a model file, bounded in number and length."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpgp.categories import LONGEST_LEVEL, MOST_LEVELS, Category, check_indicators
+from dpgp.checked_values import ModelFileError, as_items
+from dpgp.domain import Box
+
+_WHERE = "inputs.categories"
+
+
+def categories_to_json(box: Box) -> dict[str, Any]:
+    """Return the levels of every column, null for columns of numbers; nothing where all are."""
+    if not box.categories:
+        return {}
+    return {"categories": [kind and list(kind.levels) for kind in box.categories]}
+
+
+def with_categories(box: Box, value: Any) -> Box:
+    """Return a box whose categories have these levels, and their numbers for bounds."""
+    items = as_items(value, _WHERE)
+    if len(items) != len(box.low):
+        raise ModelFileError(f"`{_WHERE}` must have {len(box.low)} entries, one for each input.")
+    categories = tuple(None if item is None else _category(item) for item in items)
+    if not any(categories):
+        raise ModelFileError(f"`{_WHERE}` must have one category at least.")
+    check_indicators(categories)
+    for low, high, category in zip(box.low, box.high, categories, strict=True):
+        if category is not None and (low, high) != (0, len(category.levels) - 1):
+            raise ModelFileError("`inputs` must have the numbers of its levels for every category.")
+    return replace(box, categories=categories)
+
+
+def _category(value: Any) -> Category:
+    levels = as_items(value, _WHERE, MOST_LEVELS)
+    if not all(isinstance(level, str | int) for level in levels):  # true and false are int
+        raise ModelFileError(f"`{_WHERE}` must hold texts, whole numbers, true and false.")
+    try:
+        category = Category.of(levels, "of a file")
+    except (TypeError, ValueError):
+        raise ModelFileError(
+            f"`{_WHERE}` must hold 2 to {MOST_LEVELS} different levels, texts of 1 to "
+            f"{LONGEST_LEVEL} characters."
+        ) from None
+    if category.levels != tuple(levels):
+        raise ModelFileError(f"`{_WHERE}` must hold texts without blanks around them.")
+    return category
+
+
+def are_levels(points: Any, box: Box) -> bool:
+    """Return whether categories hold numbers of their levels alone."""
+    levels = points[:, ~box.is_numeric]
+    within = (levels >= 0.0) & (levels <= box.high[~box.is_numeric])
+    return bool(np.all(within & (levels == np.rint(levels))))
