@@ -207,9 +207,9 @@ def density_positions(columns: int) -> Array | None:
 def best_layout(
     setting: Setting, steps: Sequence[Step], kappa: float, kernel: Any = None
 ) -> Layout:
-    """Return the layout of the least forecast error; a fit without noise keeps the first."""
+    """Return the layout of the least forecast error; a fit without noise takes all detail."""
     if math.isinf(setting.mu):
-        return layouts(setting.columns)[0]
+        return (*_DETAILED.get(setting.columns, ()), *layouts(setting.columns))[0]
     if kernel is None:
         return _best_by_default(setting, tuple(steps), kappa)
     return _best(setting, steps, kappa, plausible_functions(kernel, setting.columns))
