@@ -11,9 +11,9 @@ from hypothesis.extra.numpy import arrays
 from dpgp.paper import coinpress
 from dpgp.paper.coinpress import STEPS, coinpress_mean, step_mus, step_shares, tail_width
 from dpgp.privacy import mechanism
+from dpgp.privacy.books import BudgetError, GaussianBooks
 from dpgp.privacy.calibration import rho_of_mu
 from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.ledger import BudgetExceededError, GaussianLedger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
 
@@ -28,14 +28,14 @@ class Zeros:
 
 
 def books(mu=1.0, neighbours=Neighbours.REPLACE):
-    return GaussianLedger(mu, neighbours)
+    return GaussianBooks(mu, neighbours)
 
 
 def mean_of(values, source=None, mu=1.0, radius=10.0, ledger=None, **options):
     ledger = books(mu) if ledger is None else ledger
     defaults = {"centre": 0.0, "radius": radius, "scale": 1.0, "mu": ledger.share(1.0)}
     return coinpress_mean(
-        np.asarray(values), ledger=ledger, source=source or SimulatedNoise(0), **defaults | options
+        np.asarray(values), books=ledger, source=source or SimulatedNoise(0), **defaults | options
     )
 
 
@@ -60,7 +60,7 @@ def test_three_quarters_go_to_the_last_step_and_the_rest_is_even():
 def test_the_budget_cannot_be_spent_twice():
     ledger = books()
     mean_of(np.zeros(10), ledger=ledger)
-    with pytest.raises(BudgetExceededError):
+    with pytest.raises(BudgetError):
         mean_of(np.zeros(10), ledger=ledger)
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpgp.privacy.books import Books, BudgetError
 from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.ledger import BudgetExceededError, Ledger
 from dpgp.privacy.mechanism import gram_noise, moments_noise, publish_gram
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
@@ -17,7 +17,7 @@ NEIGHBOURS = list(Neighbours)
 
 
 def books(epsilon=10.0):
-    return Ledger(epsilon, 1e-5, Neighbours.REPLACE)
+    return Books(epsilon, 1e-5, Neighbours.REPLACE)
 
 
 def release_zeros(noise, d, n_targets, ledger, source):
@@ -121,7 +121,7 @@ def test_nothing_is_drawn_when_the_budget_does_not_allow_it():
             raise AssertionError("drawn")
 
     noise = moments_noise(9.0, 1.0, Neighbours.REPLACE)
-    with pytest.raises(BudgetExceededError):
+    with pytest.raises(BudgetError):
         release_zeros(noise, 2, 1, books(), NeverDrawn())
 
 
@@ -140,7 +140,7 @@ def test_a_crash_while_drawing_leaves_the_release_on_the_books():
 
 def test_without_noise_the_sums_come_back_exactly():
     noise = gram_noise(math.inf, 1.0, 1, Neighbours.REPLACE)
-    ledger = Ledger(math.inf, 1e-5, Neighbours.REPLACE)
+    ledger = Books(math.inf, 1e-5, Neighbours.REPLACE)
     totals = np.array([[int(UNIT) ** 2 * 3, 1], [1, 0]], dtype=object)
     released = publish_gram(totals, noise.matrix(1, 1), noise, "", ledger, SimulatedNoise(0))
     assert released[0, 0] == 3.0

@@ -10,11 +10,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.privacy.books import GaussianBooks
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.events import GaussianRelease
 from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.ledger import GaussianLedger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, check_scale
 from dpgp.privacy.rounding import float_up, sqrt_up
@@ -131,7 +131,7 @@ def publish_gram(
     stds: Array,
     noise: GramNoise,
     label: str,
-    ledger: GaussianLedger,
+    books: GaussianBooks,
     source: NoiseSource,
 ) -> Array:
     """Book the release of a symmetric matrix of exact sums, draw its noise, and return the result.
@@ -142,7 +142,7 @@ def publish_gram(
     upper = ~np.isnan(stds[rows, columns])
     rows, columns = rows[upper], columns[upper]
     entries = totals[rows, columns], stds[rows, columns]
-    values = publish(*entries, noise.sensitivity, noise.sigma, label, ledger, source)
+    values = publish(*entries, noise.sensitivity, noise.sigma, label, books, source)
     result = np.full(totals.shape, math.nan)
     result[rows, columns] = values
     result[columns, rows] = values
@@ -155,10 +155,10 @@ def publish(
     sensitivity: float,
     sigma: float,
     label: str,
-    ledger: GaussianLedger,
+    books: GaussianBooks,
     source: NoiseSource,
 ) -> Array:
-    """Reserve in the ledger, draw, return: every release of the project ends here.
+    """Reserve in the books, draw, return: every release of the project ends here.
 
     What could not be drawn is refused before it is booked.
 
@@ -170,7 +170,7 @@ def publish(
     distinct = set(scales.tolist())
     for scale in distinct - {0.0}:
         check_scale(scale)
-    ledger.reserve(GaussianRelease(label, sensitivity, sigma, len(totals), min(distinct)))
+    books.reserve(GaussianRelease(label, sensitivity, sigma, len(totals), min(distinct)))
     noisy = totals.copy()
     for scale in sorted(distinct - {0.0}):
         chosen = np.flatnonzero(scales == scale)

@@ -9,10 +9,10 @@ from dpgp.blas import single_threaded_blas
 from dpgp.model.file.before_fit import check_savable
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
+from dpgp.privacy.books import Books
 from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.exact_sums import check_arithmetic
 from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.noise import NoiseSource, check_scale
 from dpgp.private.rows import Rows
 from dpgp.private.wall import Wall
@@ -36,23 +36,23 @@ def fit_rows(
     """
     check_arithmetic()
     check_savable(options)
-    ledger = Ledger(options.epsilon, options.delta, options.neighbours)
+    books = Books(options.epsilon, options.delta, options.neighbours)
     public_rows = len(rows) if options.row_count_is_public else None
-    steps = planned_steps(Purse(options, ledger.mu, public_rows), kinds)
-    check_noise(steps, options, ledger)
-    wall = Wall(rows, options, ledger, source, threads)
-    known = Known.before(options, ledger.mu, steps, public_rows)
-    books = (ledger, source, options.max_rows_per_unit, options.per_person)
-    with spending_noted(lambda: Certificate.of_failure(*books)):
+    steps = planned_steps(Purse(options, books.mu, public_rows), kinds)
+    check_noise(steps, options, books)
+    wall = Wall(rows, options, books, source, threads)
+    known = Known.before(options, books.mu, steps, public_rows)
+    facts = (books, source, options.max_rows_per_unit, options.per_person)
+    with spending_noted(lambda: Certificate.of_failure(*facts)):
         for step in steps:
             _log.info(step.activity)
             step.learn(known, wall.release(step.query(known), step.share, step.label))
-        return known.fitted(Certificate.from_ledger(*books))
+        return known.fitted(Certificate.from_books(*facts))
 
 
-def check_noise(steps: Iterable[Step], options: Options, ledger: Ledger) -> None:
+def check_noise(steps: Iterable[Step], options: Options, books: Books) -> None:
     """Refuse a budget whose noise could not be drawn, before anything is booked."""
     for step in steps:
-        for std in step.noise_stds(options, ledger.share(step.share)):
+        for std in step.noise_stds(options, books.share(step.share)):
             if std > 0.0:
                 check_scale(std * UNIT**2)

@@ -17,10 +17,10 @@ from dpgp.checked_values import (
     number_to_json,
 )
 from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import BudgetError, GaussianBooks
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.events import ApproximateRelease, Event, GaussianRelease
 from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.ledger import BudgetExceededError, GaussianLedger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_up
 from dpgp.privacy.sensitivity import histogram_sensitivity
@@ -138,11 +138,11 @@ def _check_books(certificate: Certificate) -> None:
 def _replayed(releases: Sequence[GaussianRelease], certificate: Certificate) -> float:
     """Book all releases again against the budget that is claimed; return the μ they spend."""
     allowed = mu_of_guarantee(certificate.epsilon, certificate.delta)
-    books = GaussianLedger(allowed * (1.0 + LAST_DIGITS), certificate.neighbours)
+    books = GaussianBooks(allowed * (1.0 + LAST_DIGITS), certificate.neighbours)
     try:
         for release in releases:
             books.reserve(release)
-    except BudgetExceededError:
+    except BudgetError:
         raise ModelFileError(
             "`guarantee` does not follow from the releases that it lists: they cost more."
         ) from None
