@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpgp.blas import thread_count
 from dpgp.domain import Box
 from dpgp.inference.conformal import COVERAGE
+from dpgp.ledger.ledger import Ledger, ledger_of
 from dpgp.numeric import (
     check_column_names,
     column_names,
@@ -82,6 +83,9 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         A seed simulates: the result is not private, and says so.
     n_jobs
         Threads for the passes over the rows; all cores by default and with -1, all but one with -2.
+    ledger
+        A :class:`~dpgp.Ledger`, or the path of one, that this and all other fits of these people
+        spend from. Every fit, also of a clone, reserves its price there before it draws any noise.
 
     Attributes
     ----------
@@ -120,6 +124,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         missing: str = "error",
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        ledger: str | os.PathLike[str] | Ledger | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -136,6 +141,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any, units: Any = None) -> Self:
         """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person."""
@@ -143,10 +149,11 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         X, y = self._validated(X, y)
         targets = y[None] if y.ndim == 1 else y.T
         options = self._options(X.shape[1], len(targets), units is not None)
-        threads = thread_count(self.n_jobs)
+        threads, ledger = thread_count(self.n_jobs), ledger_of(self.ledger)
         rows = scaled_rows(X, targets, options, units)
         with self._spending_kept():
-            self.model_ = fit_rows(rows, options, noise_source(self.random_state), threads)
+            source = noise_source(self.random_state)
+            self.model_ = fit_rows(rows, options, source, threads, ledger=ledger)
         self._targets_are_columns = y.ndim > 1
         return self
 
@@ -171,7 +178,7 @@ class PrivateGPRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _options(self, columns: int, targets: int, per_person: bool) -> Options:
         names = getattr(self, "feature_names_in_", None)
         asked = self.get_params(deep=False)
-        for name in ("bounds", "target_bounds", "random_state", "n_jobs"):
+        for name in ("bounds", "target_bounds", "random_state", "n_jobs", "ledger"):
             del asked[name]
         return Options.parse(
             box=Box.from_bounds(self.bounds, columns, names),

@@ -9,6 +9,7 @@ import typer
 from dpgp.cli.commands import Commands
 from dpgp.cli.demo import demo
 from dpgp.cli.fit import fit
+from dpgp.cli.ledger import app as ledger
 from dpgp.cli.plan import plan
 from dpgp.cli.predict import predict
 from dpgp.cli.report import report
@@ -59,3 +60,4 @@ app.command()(predict)
 app.command()(show)
 app.command()(report)
 app.command()(demo)
+app.add_typer(ledger, name="ledger")

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterable, Sequence
 
 from dpgp.blas import single_threaded_blas
+from dpgp.ledger import Ledger
 from dpgp.model.file.before_fit import check_savable
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
@@ -14,6 +15,7 @@ from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.exact_sums import check_arithmetic
 from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.noise import NoiseSource, check_scale
+from dpgp.private.booking import entered
 from dpgp.private.rows import Rows
 from dpgp.private.wall import Wall
 from dpgp.steps import Purse, Step, planned_steps
@@ -29,10 +31,12 @@ def fit_rows(
     source: NoiseSource,
     threads: int = 1,
     kinds: Sequence[type[Step]] | None = None,
+    ledger: Ledger | None = None,
 ) -> FittedModel:
     """Release step by step, and infer from what was released what to ask next.
 
-    ``kinds`` are the kinds of steps to take, all of them by default.
+    ``kinds`` are the kinds of steps to take, all of them by default. A ``ledger`` has the price of
+    the fit before any noise is drawn.
     """
     check_arithmetic()
     check_savable(options)
@@ -43,7 +47,10 @@ def fit_rows(
     wall = Wall(rows, options, books, source, threads)
     known = Known.before(options, books.mu, steps, public_rows)
     facts = (books, source, options.max_rows_per_unit, options.per_person)
-    with spending_noted(lambda: Certificate.of_failure(*facts)):
+    with (
+        entered(ledger, options, books, steps, source),
+        spending_noted(lambda: Certificate.of_failure(*facts)),
+    ):
         for step in steps:
             _log.info(step.activity)
             step.learn(known, wall.release(step.query(known), step.share, step.label))
