@@ -10,10 +10,12 @@ from dpgp.cli.commands import Commands
 from dpgp.cli.demo import demo
 from dpgp.cli.fit import fit
 from dpgp.cli.ledger import app as ledger
+from dpgp.cli.papers import registry, statement
 from dpgp.cli.plan import plan
 from dpgp.cli.predict import predict
 from dpgp.cli.report import report
 from dpgp.cli.show import show
+from dpgp.cli.verify import sign, verify
 
 app = typer.Typer(
     name="dpgp",
@@ -59,5 +61,9 @@ app.command()(fit)
 app.command()(predict)
 app.command()(show)
 app.command()(report)
+app.command()(verify)
+app.command()(sign)
+app.command()(statement)
+app.command()(registry)
 app.command()(demo)
 app.add_typer(ledger, name="ledger")

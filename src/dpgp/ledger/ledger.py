@@ -228,10 +228,10 @@ class Reservation:
     link: str
 
     @contextmanager
-    def until_closed(self, releases: Sequence[GaussianRelease]) -> Iterator[None]:
+    def until_closed(self, releases: Sequence[GaussianRelease]) -> Iterator[str]:
         """Close the entry with what ``releases`` lists when the block ends, or fails."""
         try:
-            yield
+            yield self.link
         except BaseException:
             self._close("failed", releases)
             raise

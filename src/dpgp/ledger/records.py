@@ -93,7 +93,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Neighbours):
         return value.value
     if isinstance(value, GaussianRelease):
-        return {name: _plain(part) for name, part in vars(value).items()}
+        return {name: _plain(getattr(value, name)) for name in _RELEASE}
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return number_to_json(value) if isinstance(value, float) else value

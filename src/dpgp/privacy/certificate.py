@@ -13,6 +13,7 @@ from dpgp.privacy.books import Books
 from dpgp.privacy.events import ApproximateRelease, Event, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
+from dpgp.privacy.provenance import Provenance
 from dpgp.privacy.rounding import text_down, text_up
 from dpgp.privacy.selection import SelectionBudget
 
@@ -36,6 +37,7 @@ class Certificate:
     seeded: bool
     rows_per_unit: int = 1
     per_person: bool = False
+    provenance: Provenance | None = None
 
     @classmethod
     def from_books(
@@ -44,6 +46,7 @@ class Certificate:
         source: NoiseSource,
         rows_per_unit: int = 1,
         per_person: bool = False,
+        ledger: str | None = None,
     ) -> Certificate:
         """Close the books: the budget that was asked for, and what was spent of it."""
         return cls(
@@ -55,6 +58,7 @@ class Certificate:
             seeded=not source.is_private,
             rows_per_unit=rows_per_unit,
             per_person=per_person,
+            provenance=Provenance.of(source, ledger),
         )
 
     @classmethod
@@ -64,9 +68,10 @@ class Certificate:
         source: NoiseSource,
         rows_per_unit: int = 1,
         per_person: bool = False,
+        ledger: str | None = None,
     ) -> Certificate:
         """Tell what was spent until a fit failed: the ε of what was booked, not of the budget."""
-        whole = cls.from_books(books, source, rows_per_unit, per_person)
+        whole = cls.from_books(books, source, rows_per_unit, per_person, ledger)
         return replace(whole, epsilon=books.spent_epsilon())
 
     @classmethod
@@ -82,6 +87,7 @@ class Certificate:
             mu=None,
             releases=(ApproximateRelease(budget.statement, epsilon, delta),),
             seeded=not source.is_private,
+            provenance=Provenance.of(source),
         )
 
     @property

@@ -21,6 +21,7 @@ class NoiseSource(Protocol):
     """Draws integers from the discrete Gaussian, and uniform numbers for selections."""
 
     is_private: bool
+    name: str
 
     def draw(self, scale: float, count: int) -> list[int]:
         """Return ``count`` draws with standard deviation ``scale``, in integer units."""
@@ -35,6 +36,7 @@ class SecureNoise:
     """OpenDP's discrete Gaussian, driven by a cryptographic generator."""
 
     is_private = True
+    name = "OpenDP's discrete Gaussian, from the operating system's secure generator"
 
     def draw(self, scale: float, count: int) -> list[int]:
         """Return ``count`` draws with standard deviation ``scale``, in integer units."""
@@ -59,6 +61,7 @@ class SimulatedNoise:
     """Rounded Gaussian noise from a seeded generator: fast, repeatable, and not private."""
 
     is_private = False
+    name = "NumPy's generator with a seed: simulation, not private"
 
     def __init__(self, seed: int | np.random.Generator) -> None:
         self._generator = np.random.default_rng(seed)

@@ -25,8 +25,11 @@ def entered(
     books: Books,
     steps: Sequence[Step],
     source: NoiseSource,
-) -> AbstractContextManager[None]:
-    """Reserve a fit in its ledger, if it has one; the block's end says what the books hold."""
+) -> AbstractContextManager[str | None]:
+    """Reserve a fit in its ledger, if it has one; the block's end says what the books hold.
+
+    The block is given the link of the entry.
+    """
     if ledger is None:
         return nullcontext()
     request = FitPrice(

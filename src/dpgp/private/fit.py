@@ -48,13 +48,13 @@ def fit_rows(
     known = Known.before(options, books.mu, steps, public_rows)
     facts = (books, source, options.max_rows_per_unit, options.per_person)
     with (
-        entered(ledger, options, books, steps, source),
+        entered(ledger, options, books, steps, source) as link,
         spending_noted(lambda: Certificate.of_failure(*facts)),
     ):
         for step in steps:
             _log.info(step.activity)
             step.learn(known, wall.release(step.query(known), step.share, step.label))
-        return known.fitted(Certificate.from_books(*facts))
+        return known.fitted(Certificate.from_books(*facts, ledger=link))
 
 
 def check_noise(steps: Iterable[Step], options: Options, books: Books) -> None:

@@ -16,6 +16,7 @@ from dpgp.features.base import FeatureMap
 from dpgp.options import Options
 from dpgp.privacy.books import Books, GaussianBooks
 from dpgp.privacy.calibration import gaussian_sigma
+from dpgp.privacy.events import Bound
 from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.fixed_point import UNIT, round_targets, shrinkage
 from dpgp.privacy.mechanism import (
@@ -63,7 +64,8 @@ class Wall:
         """Release the number of usable rows; a unit changes it by at most its rows."""
         totals = np.array([int(self.rows.usable.sum())], dtype=object)
         sensitivity = float(self.options.max_rows_per_unit)
-        return float(self._noisy_counts(totals, sensitivity, mu, label)[0])
+        bound = Bound("count", 1.0)
+        return float(self._noisy_counts(totals, sensitivity, mu, label, bound)[0])
 
     def _histograms(self, query: HistogramQuery, mu: float, label: str) -> HistogramRelease:
         """Release histograms, of which a row is in one bin each."""
@@ -71,13 +73,19 @@ class Wall:
         sensitivity = histogram_sensitivity(
             query.histograms, self.options.neighbours, self.options.max_rows_per_unit
         )
-        noisy = self._noisy_counts(counts.ravel().astype(object), sensitivity, mu, label)
+        bound = Bound("histograms", float(query.histograms))
+        totals = counts.ravel().astype(object)
+        noisy = self._noisy_counts(totals, sensitivity, mu, label, bound)
         return HistogramRelease(noisy.reshape(counts.shape), gaussian_sigma(sensitivity, mu))
 
-    def _noisy_counts(self, counts: Integers, sensitivity: float, mu: float, label: str) -> Array:
+    def _noisy_counts(
+        self, counts: Integers, sensitivity: float, mu: float, label: str, bound: Bound
+    ) -> Array:
         sigma = gaussian_sigma(sensitivity, mu)
         totals, stds = counts * int(UNIT) ** 2, np.full(len(counts), sigma)
-        return publish(totals, stds, sensitivity, sigma, label, self.books, self.source)
+        return publish(
+            totals, stds, sensitivity, sigma, label, self.books, self.source, bound=bound
+        )
 
     def _gram(self, query: GramQuery, mu: float, label: str) -> GramRelease:
         """Release the Gram matrix of features and clipped residuals."""
@@ -135,7 +143,8 @@ def release_sum(
     sensitivity = bounded_sum_sensitivity(1.0, books.neighbours)
     sigma = gaussian_sigma(sensitivity, mu)
     totals, stds = np.array([total], dtype=object), np.array([sigma])
-    return float(publish(totals, stds, sensitivity, sigma, label, books, source)[0])
+    bound = Bound("sum", 1.0)
+    return float(publish(totals, stds, sensitivity, sigma, label, books, source, bound=bound)[0])
 
 
 def _in_real_units(gram: Array, noise: GramNoise, d: int) -> GramRelease:
