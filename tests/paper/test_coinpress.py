@@ -15,10 +15,10 @@ from dpgp.privacy.books import BudgetError, GaussianBooks
 from dpgp.privacy.calibration import rho_of_mu
 from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.noise import SimulatedNoise
+from dpgp.privacy.noise import DrawnNoise, SimulatedNoise
 
 
-class Zeros:
+class Zeros(DrawnNoise):
     """A source without noise, so that a step returns its clipped mean."""
 
     is_private = False
@@ -96,7 +96,7 @@ def test_no_replaced_value_moves_a_step_by_more_than_its_sensitivity(data, value
     neighbour = data.copy()
     neighbour[place] = value
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpgp.private.wall.publish", lambda totals, stds, sensitivity, *rest: (
+        patch.setattr("dpgp.private.wall.publish", lambda totals, stds, sensitivity, *rest, **_: (
             sums.append((int(totals[0]), sensitivity)), np.zeros(1))[1])  # fmt: skip
         for rows in (data, neighbour):
             one_step(rows, interval)

@@ -10,7 +10,7 @@ from dpgp.privacy.books import Books, BudgetError
 from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.mechanism import gram_noise, moments_noise, publish_gram
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.noise import SimulatedNoise
+from dpgp.privacy.noise import DrawnNoise, SimulatedNoise
 from dpgp.privacy.sensitivity import gram_sensitivity, moments_sensitivity
 
 NEIGHBOURS = list(Neighbours)
@@ -114,7 +114,7 @@ def test_totals_beyond_64_bits_survive_the_noise():
 
 
 def test_nothing_is_drawn_when_the_budget_does_not_allow_it():
-    class NeverDrawn:
+    class NeverDrawn(DrawnNoise):
         is_private = True
 
         def draw(self, scale, count):
@@ -126,7 +126,7 @@ def test_nothing_is_drawn_when_the_budget_does_not_allow_it():
 
 
 def test_a_crash_while_drawing_leaves_the_release_on_the_books():
-    class Crash:
+    class Crash(DrawnNoise):
         is_private = True
 
         def draw(self, scale, count):

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from dpgp.cli.audit import audit
 from dpgp.cli.commands import Commands
 from dpgp.cli.demo import demo
 from dpgp.cli.fit import fit
@@ -62,6 +63,7 @@ app.command()(predict)
 app.command()(show)
 app.command()(report)
 app.command()(verify)
+app.command()(audit)
 app.command()(sign)
 app.command()(statement)
 app.command()(registry)

@@ -178,8 +178,5 @@ def publish(
     for scale in distinct - {0.0}:
         check_scale(scale)
     books.reserve(GaussianRelease(label, sensitivity, sigma, len(totals), min(distinct), bound))
-    noisy = totals.copy()
-    for scale in sorted(distinct - {0.0}):
-        chosen = np.flatnonzero(scales == scale)
-        noisy[chosen] += np.array(source.draw(scale, len(chosen)), dtype=object)
+    noisy = source.add_to(totals, scales)
     return np.array([total / unit for total in noisy], dtype=np.float64)
