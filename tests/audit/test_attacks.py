@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from dpgp.audit import canaries, run
 from dpgp.audit.canaries import one_run
-from dpgp.audit.releases import asked_once, attack, targets
+from dpgp.audit.releases import asked_once, attack, worst_cases
 from dpgp.audit.replay import compare_fits, compare_steps, distance
 from dpgp.audit.run import Effort, audit
 from dpgp.audit.statistics import (
@@ -61,27 +61,27 @@ def test_neighbours_differ_in_one_unit():
                 assert abs(len(table.X) - len(other.X)) <= 1
 
 
-@pytest.mark.parametrize("name", targets())
+@pytest.mark.parametrize("name", worst_cases())
 def test_worst_cases_attain_what_is_booked(name):
-    target = targets()[name]
+    target = worst_cases()[name]
     one, mu = asked_once(target, target.one, SimulatedNoise(0))
     other, _ = asked_once(target, target.other, SimulatedNoise(0))
     moved = distance(one.totals, other.totals, one.scales)
     assert 1.0 - 1e-4 < moved / mu <= 1.0
 
 
-@pytest.mark.parametrize("name", targets())
+@pytest.mark.parametrize("name", worst_cases())
 def test_many_releases_give_away_what_is_claimed_and_no_more(name):
-    found = attack(targets()[name], SecureNoise(), 3000)
+    found = attack(worst_cases()[name], SecureNoise(), 3000)
     assert found.holds
     assert 0.8 < found.mu / found.claimed_mu < 1.1
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", targets())
+@pytest.mark.parametrize("name", worst_cases())
 def test_a_hundred_thousand_releases(name):
     """The bounds at 95 % are below the claim, or above it by the luck of one in twenty."""
-    found = attack(targets()[name], SecureNoise(), 100_000)
+    found = attack(worst_cases()[name], SecureNoise(), 100_000)
     assert found.holds
     assert 0.8 * found.claimed_epsilon < found.epsilon < 1.05 * found.claimed_epsilon
     assert 0.95 * found.claimed_mu < found.mu < 1.01 * found.claimed_mu

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp.audit import replay, run
-from dpgp.audit.releases import attack, targets
+from dpgp.audit.releases import attack, worst_cases
 from dpgp.audit.replay import DivergedError, compare_fits, compare_steps
 from dpgp.audit.run import Effort
 from dpgp.audit.tables import CASES
@@ -27,7 +27,7 @@ def replayed(name, effort=None, seed=0):
 def test_noise_halved(monkeypatch):
     draw = SecureNoise.draw
     monkeypatch.setattr(SecureNoise, "draw", lambda self, scale, n: draw(self, scale / 2, n))
-    for target in targets().values():
+    for target in worst_cases().values():
         assert not attack(target, SecureNoise(), 3000).holds
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.audit.replay import Answer, Recorder, distance
+from dpgp.audit.replay import Recorder, WayOut, distance
 from dpgp.audit.statistics import LowerBounds, lower_bounds
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
@@ -27,7 +27,7 @@ BUDGET = (5.0, 1e-6)
 
 
 @dataclass(frozen=True)
-class Target:
+class WorstCase:
     """A query and two neighbouring tables that it tells apart as well as any two can be."""
 
     query: Query
@@ -45,7 +45,7 @@ def _options(neighbours: str) -> Options:
     return Options.parse(box=box, target_box=box, neighbours=neighbours)
 
 
-def targets() -> dict[str, Target]:
+def worst_cases() -> dict[str, WorstCase]:
     """Return the kinds of queries, each with its worst case."""
     inputs = UnitInputs(Box.from_bounds((-1, 1), 1))
     line = BoxFeatures(inputs, LinearFeatures(1, 0.5))
@@ -53,19 +53,19 @@ def targets() -> dict[str, Target]:
     halves = HistogramQuery(lambda X, y: X.T, 1, np.array([0.0]), inputs.filler)
     # the same φ of norm one, targets of opposite sign: ψ = (φ, 1) and (φ, −1) are orthogonal
     return {
-        "a Gram matrix": Target(
+        "a Gram matrix": WorstCase(
             gram, _options("replace"), _rows([1.0, 1.0], [1.0, 1.0]), _rows([1.0, 1.0], [1.0, -1.0])
         ),
-        "a histogram": Target(
+        "a histogram": WorstCase(
             halves, _options("replace"), _rows([-1.0, 1.0], [0, 0]), _rows([1.0, 1.0], [0, 0])
         ),
-        "a count": Target(
+        "a count": WorstCase(
             CountQuery(), _options("add-remove"), _rows([0.0, 0.0], [0, 0]), _rows([0.0], [0])
         ),
     }
 
 
-def attack(target: Target, source: NoiseSource, runs: int) -> LowerBounds:
+def attack(target: WorstCase, source: NoiseSource, runs: int) -> LowerBounds:
     """Release both tables so many times, and bound what tells them apart."""
     answer, mu = asked_once(target, target.one, source)
     other, _ = asked_once(target, target.other, source)
@@ -80,7 +80,7 @@ def attack(target: Target, source: NoiseSource, runs: int) -> LowerBounds:
     return lower_bounds(scores[0], scores[1], mu)
 
 
-def asked_once(target: Target, rows: Rows, source: NoiseSource) -> tuple[Answer, float]:
+def asked_once(target: WorstCase, rows: Rows, source: NoiseSource) -> tuple[WayOut, float]:
     """Ask by the whole way, exact sums, sensitivity, noise; return the answer and the booked μ."""
     recorder, books = Recorder(source), Books(*BUDGET, target.options.neighbours)
     Wall(rows, target.options, books, recorder).release(target.query, 1.0, "audit")
@@ -88,7 +88,7 @@ def asked_once(target: Target, rows: Rows, source: NoiseSource) -> tuple[Answer,
 
 
 def _scores(
-    totals: NDArray[np.object_], answer: Answer, source: NoiseSource, direction: Array, runs: int
+    totals: NDArray[np.object_], answer: WayOut, source: NoiseSource, direction: Array, runs: int
 ) -> Array:
     """Project releases of the same exact integers on what tells the tables apart."""
     many, scales = np.tile(totals - answer.totals, runs), np.tile(answer.scales, runs)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.audit.tables import Case, Random, Table, neighbour, random_table, tame_table
+from dpgp.audit.tables import Case, MadeUpTable, Random, neighbour, random_table, tame_table
 from dpgp.options import Options
 from dpgp.privacy.books import Books
 from dpgp.privacy.events import GaussianRelease
@@ -37,7 +37,7 @@ class DivergedError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Answer:
+class WayOut:
     """One way out of the wall: exact integers, the scales of their noise, and what was released."""
 
     totals: Integers
@@ -50,7 +50,7 @@ class Recorder(DrawnNoise):
 
     def __init__(self, source: NoiseSource) -> None:
         self.is_private, self.name = source.is_private, source.name
-        self.answers: list[Answer] = []
+        self.answers: list[WayOut] = []
         self._source = source
 
     def uniform(self) -> float:
@@ -60,7 +60,7 @@ class Recorder(DrawnNoise):
     def add_to(self, totals: Integers, scales: Array) -> Integers:
         """Return integers with noise, and remember them."""
         noisy = self._source.add_to(totals, scales)
-        self.answers.append(Answer(totals.copy(), scales.copy(), noisy.copy()))
+        self.answers.append(WayOut(totals.copy(), scales.copy(), noisy.copy()))
         return noisy
 
 
@@ -70,7 +70,7 @@ class Replay(DrawnNoise):
     is_private = False
     name = "replay of earlier releases: an audit, not private"
 
-    def __init__(self, answers: Sequence[Answer]) -> None:
+    def __init__(self, answers: Sequence[WayOut]) -> None:
         self.totals: list[Integers] = []
         self._answers = answers
 
@@ -96,7 +96,7 @@ class Asked:
     query: Query
     step: Step
     release: GaussianRelease
-    answer: Answer
+    answer: WayOut
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def distance(one: Integers, other: Integers, scales: Array) -> float:
     return math.hypot(*changes)
 
 
-def record(table: Table, options: Options, source: NoiseSource) -> tuple[Asked, ...]:
+def record(table: MadeUpTable, options: Options, source: NoiseSource) -> tuple[Asked, ...]:
     """Take the steps of a fit, and keep what each of them asked and what was answered."""
     rows, recorder = table.rows(options), Recorder(source)
     books = Books(options.epsilon, options.delta, options.neighbours)
@@ -158,7 +158,9 @@ def replay_step(asked: Asked, rows: Rows, options: Options, threads: int = 1) ->
     return Comparison(asked.release.label, moved, asked.release.mu)
 
 
-def replay_fit(table: Table, other: Table, options: Options, seed: int) -> list[Comparison]:
+def replay_fit(
+    table: MadeUpTable, other: MadeUpTable, options: Options, seed: int
+) -> list[Comparison]:
     """Fit a table, then its neighbour with the same released history; compare every release."""
     recorder = Recorder(SimulatedNoise(seed))
     booked = fit_rows(table.rows(options), options, recorder).certificate.releases

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpgp.audit.canaries import one_run
-from dpgp.audit.releases import Target, attack, targets
+from dpgp.audit.releases import WorstCase, attack, worst_cases
 from dpgp.audit.replay import Comparison, DivergedError, compare_fits, compare_steps
 from dpgp.audit.statistics import ATTACKED_DELTA, repeated_draws
 from dpgp.audit.tables import CASES, Case
@@ -47,7 +47,7 @@ def audit(effort: Effort = QUICK, rows: int = 5000, seed: int = 0) -> Iterator[A
     random = np.random.default_rng(seed)
     for name, case in CASES.items():
         yield _replayed(f"replay, {name}", case, effort, random)
-    for name, target in targets().items():
+    for name, target in worst_cases().items():
         yield _statistical(f"many releases of {name}", target, effort.runs)
     yield _canaries(rows, random)
     yield _fresh()
@@ -74,7 +74,7 @@ def _replayed(name: str, case: Case, effort: Effort, random: np.random.Generator
     )
 
 
-def _statistical(name: str, target: Target, runs: int) -> Attack:
+def _statistical(name: str, target: WorstCase, runs: int) -> Attack:
     bound = attack(target, _noise(), runs)
     return Attack(
         name,

@@ -24,7 +24,7 @@ FAR = (1e3, 1e12, 1e300)
 
 
 @dataclass(frozen=True)
-class Table:
+class MadeUpTable:
     """Raw inputs (rows, columns), targets (rows, targets), and whose the rows are."""
 
     X: Array
@@ -76,7 +76,7 @@ CASES: dict[str, Case] = {
 }
 
 
-def random_table(options: Options, random: Random, rows: int = ROWS) -> Table:
+def random_table(options: Options, random: Random, rows: int = ROWS) -> MadeUpTable:
     """Return rows of which some are ordinary and some are not."""
     if not options.per_person:
         return _table([_row(options, random) for _ in range(rows)], None)
@@ -85,11 +85,11 @@ def random_table(options: Options, random: Random, rows: int = ROWS) -> Table:
     return _table(made, tuple(f"p{k // most}" for k in range(len(made))))
 
 
-def _table(made: Sequence[tuple[Array, Array]], units: tuple[str, ...] | None) -> Table:
-    return Table(np.array([x for x, _ in made]), np.array([y for _, y in made]), units)
+def _table(made: Sequence[tuple[Array, Array]], units: tuple[str, ...] | None) -> MadeUpTable:
+    return MadeUpTable(np.array([x for x, _ in made]), np.array([y for _, y in made]), units)
 
 
-def tame_table(options: Options, random: Random, rows: int = ROWS) -> Table:
+def tame_table(options: Options, random: Random, rows: int = ROWS) -> MadeUpTable:
     """Return rows inside the bounds, among which a single other one would stand out."""
     table = random_table(options, random, rows)
     X, y = (random.uniform(-0.9, 0.9, part.shape) for part in (table.X, table.y))
@@ -125,7 +125,7 @@ def _value(options: Options, random: Random) -> float:
     return kinds[int(random.integers(len(kinds)))]()
 
 
-def neighbour(table: Table, options: Options, random: Random) -> Table:
+def neighbour(table: MadeUpTable, options: Options, random: Random) -> MadeUpTable:
     """Return a table that differs in one unit, which is chosen to do harm."""
     replaced = options.neighbours is Neighbours.REPLACE
     if table.units is None and replaced:
@@ -138,7 +138,7 @@ def neighbour(table: Table, options: Options, random: Random) -> Table:
     return smaller if removed and not replaced else _with_a_unit(smaller, unit, options, random)
 
 
-def _without_a_unit(table: Table, random: Random) -> tuple[Table, str | None]:
+def _without_a_unit(table: MadeUpTable, random: Random) -> tuple[MadeUpTable, str | None]:
     place = int(random.integers(len(table.X)))
     if table.units is None:
         return _taken(table, np.arange(len(table.X)) != place), None
@@ -146,12 +146,14 @@ def _without_a_unit(table: Table, random: Random) -> tuple[Table, str | None]:
     return _taken(table, np.array([other != unit for other in table.units])), unit
 
 
-def _taken(table: Table, kept: NDArray[np.bool_]) -> Table:
+def _taken(table: MadeUpTable, kept: NDArray[np.bool_]) -> MadeUpTable:
     units = None if table.units is None else tuple(np.array(table.units)[kept].tolist())
-    return Table(table.X[kept], table.y[kept], units)
+    return MadeUpTable(table.X[kept], table.y[kept], units)
 
 
-def _with_a_unit(table: Table, unit: str | None, options: Options, random: Random) -> Table:
+def _with_a_unit(
+    table: MadeUpTable, unit: str | None, options: Options, random: Random
+) -> MadeUpTable:
     """Return a table with one unit more, its rows anywhere, also more of them than count."""
     most = options.max_rows_per_unit + 2 if table.units is not None else 1
     name = unit if unit is not None and random.integers(2) else f"new {random.integers(10**6)}"
@@ -159,7 +161,7 @@ def _with_a_unit(table: Table, unit: str | None, options: Options, random: Rando
         place = int(random.integers(len(table.X) + 1))
         units = None if table.units is None else _inserted(table.units, place, name)
         X = np.insert(table.X, place, x, axis=0)
-        table = Table(X, np.insert(table.y, place, y, axis=0), units)
+        table = MadeUpTable(X, np.insert(table.y, place, y, axis=0), units)
     return table
 
 
