@@ -407,3 +407,12 @@ def test_certificates_do_not_change_by_a_ledger(ledger):
     assert str(alone.fit(X, Y).certificate_) == str(booked.fit(X, Y).certificate_)
     assert np.array_equal(alone.predict(X), booked.predict(X))
     assert isinstance(dpgp.Ledger(ledger.path), Ledger)
+
+
+def test_absurd_prices_take_no_memory(ledger):
+    """Distributions of the privacy loss have a place for every 10⁻⁴ of ε."""
+    cost = Cost(others=((1e9, 0.0), (0.5, 1e-9)))
+    assert cost.epsilon_at(1e-5) == pytest.approx(1e9)
+    assert (Cost.gaussian(1e6, 0.0) + Cost(others=((0.5, 0.0),))).epsilon_at(1e-5) > 1e9
+    with pytest.raises(BudgetError):
+        ledger.spend("everything", epsilon=1e9)

@@ -14,6 +14,8 @@ from dpgp.privacy.accounting import ETA_ALLOWANCE, MARGIN, Spent, mu_of_guarante
 from dpgp.privacy.calibration import epsilon_of_mu
 from dpgp.privacy.rounding import float_up, sqrt_up, sum_up, text_down
 
+LARGEST_COMPOSED = 10.0
+"""ε of others, and μ, beyond which prices are added up: distributions would fill the memory."""
 BISECTIONS = 10  # μ to a thousandth of the cap: answers have three digits
 
 
@@ -48,8 +50,9 @@ class Cost:
     def epsilon_at(self, delta: float) -> float:
         """Return the ε of everything together, converted once."""
         eta = float_up(self.eta)
-        if not self.others:
-            return Spent(self.mu, eta, 0.0, 0.0).epsilon_at(delta)
+        added = [sum_up(pair[part] for pair in self.others) for part in (0, 1)]
+        if not self.others or max(added[0], self.mu) > LARGEST_COMPOSED:
+            return Spent(self.mu, eta, *added).epsilon_at(delta)
         # δ of continuous noise behind δ' = e^η(δ + e^ε β), as for Gaussian releases alone
         continuous = delta * math.exp(-eta) * (1.0 - MARGIN)
         return sum_up([_pld_epsilon(self.mu, self.others, continuous), eta])
