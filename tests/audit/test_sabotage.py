@@ -77,7 +77,7 @@ def test_domain_read_from_the_data(monkeypatch):
         return fit_rows(rows, dataclasses.replace(options, box=box), source)
 
     monkeypatch.setattr(replay, "fit_rows", curious)
-    effort = Effort(step_pairs=1, fit_pairs=8, runs=0)
+    effort = Effort(step_pairs=1, fit_pairs=4, runs=0)
     assert not replayed("a line", effort).holds
 
 
@@ -111,7 +111,7 @@ def test_unit_ids_merged(monkeypatch):
         return unit_codes(keys, rows)
 
     monkeypatch.setattr(arrays, "unit_codes", merging)
-    assert not replayed("people", Effort(step_pairs=300, fit_pairs=0, runs=0)).holds
+    assert not replayed("people", Effort(step_pairs=160, fit_pairs=0, runs=0)).holds
 
 
 def test_seeded_noise_in_release_mode(monkeypatch):

@@ -20,8 +20,8 @@ from dpgp.cli.request import Request
 from dpgp.cli.rows import read_rows
 from dpgp.ledger import Ledger, LedgerError
 from dpgp.ledger.account import Account
-from dpgp.ledger.ledger import FitPrice
 from dpgp.ledger.records import Other, record_from_json, record_to_json
+from dpgp.ledger.reservation import FitPrice
 from dpgp.model.file import ModelFileError
 from dpgp.privacy.events import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
@@ -157,7 +157,7 @@ def _model():
     gp = dpgp.PrivateGPRegressor(**options, calibrate=False, random_state=0)
     path = FOLDER / "seed.json"
     gp.fit(X, X[:, 0]).save(path)
-    return path.read_bytes()
+    return json.dumps(json.loads(path.read_text(encoding="utf-8"))).encode()
 
 
 def _ledger():

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 HERE = Path(__file__).parent
-QUICK = {"command_line": 25, "csv_table": 60, "ledger_file": 40, "model_file": 40}
+QUICK = {"command_line": 15, "csv_table": 60, "ledger_file": 40, "model_file": 40}
 RUNS = {  # 100,000 together
     "model_file": 30_000,
     "ledger_file": 20_000,

@@ -51,7 +51,7 @@ def check_kills(path, kills, seed):
 
 
 def test_kills_at_random_points_lose_nothing(tmp_path):
-    reports, account = check_kills(tmp_path / "s.ledger", 24, 0)
+    reports, account = check_kills(tmp_path / "s.ledger", 16, 0)
     assert account.running  # some kills did hit a fit between reservation and end
     assert any(report[-1] == "d" for report in reports)
 

@@ -20,8 +20,8 @@ from dpgp import BudgetError, Ledger, LedgerError
 from dpgp.cli import app
 from dpgp.inference.stages import TargetFit
 from dpgp.ledger.account import Account, Cap, Cost, epsilon_that_fits
-from dpgp.ledger.ledger import LedgerWarning
 from dpgp.ledger.records import Closed, Opened, Other, Reserved, record_from_json, record_to_json
+from dpgp.ledger.reservation import LedgerWarning
 from dpgp.privacy.accounting import Spent, mu_of_guarantee
 from dpgp.privacy.events import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
@@ -265,6 +265,15 @@ def test_other_files_are_no_ledgers(tmp_path, content):
     with pytest.raises(LedgerError):
         Ledger(path)
     assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("word", [b" ON entries", b" KEY, text", b" BEGIN SELECT"])
+def test_a_schema_that_is_no_text_is_refused(ledger, word):
+    """SQLite quotes it in its message, and Python cannot decode that; a fuzzer found it."""
+    damaged = ledger.path.read_bytes().replace(word, b"\xff" + word[1:])
+    ledger.path.write_bytes(damaged)
+    with pytest.raises(LedgerError):
+        Ledger(ledger.path)
 
 
 def test_other_databases_are_no_ledgers(tmp_path, ledger):

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,30 +23,13 @@ from dpgp.ledger.records import (
     record_from_json,
     record_to_json,
 )
+from dpgp.ledger.reservation import FitPrice, Reservation, check_relation
 from dpgp.plain_text import check_names
 from dpgp.privacy.arguments import as_finite_positive, as_non_negative, as_probability
 from dpgp.privacy.books import BudgetError
 from dpgp.privacy.events import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_down, text_up
-
-
-class LedgerWarning(UserWarning):
-    """A ledger could not be closed: what was reserved counts as spent, and more was not."""
-
-
-@dataclass(frozen=True)
-class FitPrice:
-    """What a fit asks of a ledger before it draws any noise."""
-
-    epsilon: float
-    delta: float
-    mu: float
-    eta: float
-    planned: tuple[str, ...]
-    neighbours: Neighbours
-    protects: str
-    simulation: bool
 
 
 class Ledger:
@@ -172,7 +152,7 @@ class Ledger:
     def reserve(self, request: FitPrice) -> Reservation:
         """Book the whole price of a fit, durably; a BudgetError where it does not fit."""
         opened = self._opened()
-        _check_relation(opened, request)
+        check_relation(opened, request)
         record = Reserved(
             fit=secrets.token_hex(16),
             partition=self.group,
@@ -219,36 +199,6 @@ class Ledger:
         self._add(Closed(fit, outcome, tuple(releases)), "a fit", 0.5)
 
 
-@dataclass(frozen=True)
-class Reservation:
-    """A fit that stands in a ledger, and the link of its entry."""
-
-    ledger: Ledger
-    fit: str
-    link: str
-
-    @contextmanager
-    def until_closed(self, releases: Sequence[GaussianRelease]) -> Iterator[str]:
-        """Close the entry with what ``releases`` lists when the block ends, or fails."""
-        try:
-            yield self.link
-        except BaseException:
-            self._close("failed", releases)
-            raise
-        self._close("complete", releases)
-
-    def _close(self, outcome: str, releases: Sequence[GaussianRelease]) -> None:
-        try:
-            self.ledger.close(self.fit, outcome, releases)
-        except LedgerError as error:
-            warnings.warn(
-                f"the fit could not be closed in its ledger, where all that it had reserved stays "
-                f"spent: {error}",
-                LedgerWarning,
-                stacklevel=2,
-            )
-
-
 def ledger_of(value: Any) -> Ledger | None:
     """Return the ledger that an argument names: a path, a ledger, or None."""
     if value is None or isinstance(value, Ledger):
@@ -280,21 +230,6 @@ def _cap(
         protects,
         names,
     )
-
-
-def _check_relation(opened: Opened, request: FitPrice) -> None:
-    """Refuse a fit about other neighbours or another unit: their budgets do not add up."""
-    if request.neighbours is not opened.neighbours:
-        raise LedgerError(
-            f"the ledger is about neighbours {opened.neighbours.value}, the fit about "
-            f"{request.neighbours.value}; give the fit the same, or another ledger."
-        )
-    if request.protects != opened.protects:
-        remedy = "name the units" if opened.protects == "person" else "name no units"
-        raise LedgerError(
-            f"the ledger protects one {opened.protects}, the fit one {request.protects}; {remedy}, "
-            "or use another ledger."
-        )
 
 
 def _body(record: Record) -> dict[str, Any]:
