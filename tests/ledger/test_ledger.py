@@ -418,6 +418,17 @@ def test_certificates_do_not_change_by_a_ledger(ledger):
     assert isinstance(dpgp.Ledger(ledger.path), Ledger)
 
 
+@pytest.mark.parametrize("mu", [1e12, 1e150, 1.7e308])
+def test_absurd_budgets_are_beyond_the_cap(mu):
+    """Converting them to ε fails to converge, or overflows; a fuzzer found it."""
+    account = Account.of([OPENED, Reserved("x", None, 1.0, 1e-6, mu, 0.0, (), False)])
+    assert not account.holds()
+    assert account.cap.spent(account.worst()) == math.inf
+    assert account.mu_left() == 0.0
+    mixed = account.after(Other("mean", None, 0.5, 0.0))
+    assert mixed.cap.spent(mixed.worst()) == math.inf
+
+
 def test_absurd_prices_take_no_memory(ledger):
     """Distributions of the privacy loss have a place for every 10⁻⁴ of ε."""
     cost = Cost(others=((1e9, 0.0), (0.5, 1e-9)))

@@ -92,14 +92,15 @@ class Cap:
 
     def holds(self, cost: Cost) -> bool:
         """Return whether a price is within the cap; exactly so where all of it is Gaussian."""
-        if cost.others:
-            return cost.epsilon_at(self.delta) <= self.epsilon
-        return cost.squares <= Fraction(self.mu) ** 2 and cost.eta <= ETA_ALLOWANCE
+        if cost.squares > Fraction(self.mu) ** 2 or cost.eta > ETA_ALLOWANCE:
+            return False
+        return not cost.others or cost.epsilon_at(self.delta) <= self.epsilon
 
     def spent(self, cost: Cost) -> float:
-        """Return the ε of a price at the cap's δ, which a price within the cap never exceeds."""
-        epsilon = cost.epsilon_at(self.delta)
-        return min(epsilon, self.epsilon) if self.holds(cost) else epsilon
+        """Return the ε of a price at the cap's δ: at most the cap's, infinite beyond the cap."""
+        if not self.holds(cost):
+            return math.inf
+        return min(cost.epsilon_at(self.delta), self.epsilon)
 
     def mu_left(self, cost: Cost) -> float:
         """Return the largest μ, rounded down, that Gaussian releases may still spend."""
