@@ -66,7 +66,7 @@ def main():
     corpus = Path(tempfile.mkdtemp(prefix="dpgp-corpus-"))
     for number, seed in enumerate(fuzz_targets.SEEDS[name]):
         (corpus / str(number)).write_bytes(seed)
-    limits = ["-rss_limit_mb=3000", "-timeout=60", "-max_len=20000", "-print_final_stats=1"]
+    limits = ["-rss_limit_mb=3000", "-timeout=60", "-max_len=60000", "-print_final_stats=1"]
     mutator = {"custom_mutator": mutated_values} if name in DOCUMENTS else {}
     target = fuzz_targets.TARGETS[name]
     atheris.Setup([sys.argv[0], *limits, *options, str(corpus)], target, **mutator)
