@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpgp.privacy import ledger as module
+from dpgp.privacy import books as module
 from dpgp.privacy.accounting import ETA_ALLOWANCE
 from dpgp.privacy.books import Books, BudgetError, GaussianBooks
 from dpgp.privacy.calibration import delta_of_mu
@@ -81,7 +81,7 @@ def test_what_discrete_noise_may_cost_may_be_spent_to_its_end(monkeypatch):
     monkeypatch.setattr(module, "ETA_ALLOWANCE", release(0.1).eta)
     books = ledger()
     books.reserve(release(0.1))
-    with pytest.raises(BudgetExceededError):
+    with pytest.raises(BudgetError):
         books.reserve(release(0.1))
 
 
@@ -116,7 +116,7 @@ def test_the_certificate_tells_what_was_released():
 def test_a_certificate_is_closed():
     books = ledger()
     books.reserve(release(0.01))
-    certificate = Certificate.from_ledger(books, SecureNoise())
+    certificate = Certificate.from_books(books, SecureNoise())
     books.reserve(release(0.01))
     assert len(certificate.releases) == 1
 
@@ -125,7 +125,7 @@ def test_the_certificate_of_a_failure_tells_what_was_booked_by_then():
     books = ledger()
     books.reserve(release(books.share(0.5)))
     for unit in [(), (2, True)]:
-        whole = Certificate.from_ledger(books, SecureNoise(), *unit)
+        whole = Certificate.from_books(books, SecureNoise(), *unit)
         failed = Certificate.of_failure(books, SecureNoise(), *unit)
         assert failed.epsilon == books.spent_epsilon() < whole.epsilon == 1.0
         assert (failed.releases, failed.unit) == (whole.releases, whole.unit)

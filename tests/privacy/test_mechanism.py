@@ -85,7 +85,7 @@ def test_withheld_entries_are_not_returned():
 
 
 def test_noise_is_added_from_the_smallest_scale_up_and_the_smallest_is_booked():
-    class Recorded:
+    class Recorded(DrawnNoise):
         is_private = True
 
         def __init__(self):
