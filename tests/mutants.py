@@ -23,8 +23,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ALSO_TESTED_BY = {
-    "accounting": "ledger",
-    "certificate": "ledger",
+    "accounting": "books",
+    "certificate": "books",
     "fixed_point": "exact_sums",
     "neighbours": "sensitivity",
     "rounding": "sensitivity",
