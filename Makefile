@@ -62,7 +62,7 @@ test: lint
 	@touch $@
 
 $(VENV)/slow.stamp: $(VENV)/test.stamp
-	@$(PIP) './experiments[baselines]' 'playwright>=1.50'
+	@$(PIP) './experiments[baselines]' 'playwright>=1.50' 'atheris>=3.0'
 	@touch $@
 
 test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp

@@ -1,6 +1,6 @@
 """Break the privacy package in one place at a time and name the breaks that no test notices.
 
-`python tests/mutants.py ledger noise:20` mutates these modules of `dpgp.privacy` in a copy of the
+`python tests/mutants.py books noise:20` mutates these modules of `dpgp.privacy` in a copy of the
 tree, at most 20 places of the second, and runs the tests of each. A survivor is equivalent to the
 original, or a test is missing.
 """
@@ -23,8 +23,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ALSO_TESTED_BY = {
-    "accounting": "ledger",
-    "certificate": "ledger",
+    "accounting": "books",
+    "certificate": "books",
     "fixed_point": "exact_sums",
     "neighbours": "sensitivity",
     "rounding": "sensitivity",

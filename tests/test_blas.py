@@ -8,8 +8,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpgp import PrivateGPRegressor
 from dpgp.blas import MOST_THREADS, single_threaded_blas, thread_count, usable_cores
+from dpgp.privacy.books import Books
 from dpgp.privacy.exact_sums import sum_blocks
-from dpgp.privacy.ledger import Ledger
 
 
 def blas_threads():
@@ -161,7 +161,7 @@ def test_cores_are_those_that_the_process_may_use(monkeypatch):
 @pytest.mark.parametrize("n_jobs", [0, 2.0, "2", True, np.nan, [1]], ids=str)
 def test_other_jobs_are_refused_before_anything_is_booked(n_jobs, monkeypatch):
     booked = []
-    monkeypatch.setattr(Ledger, "reserve", lambda _, release: booked.append(release))
+    monkeypatch.setattr(Books, "reserve", lambda _, release: booked.append(release))
     gp = PrivateGPRegressor(bounds=(0, 1), target_bounds=(0, 1), random_state=0, n_jobs=n_jobs)
     with pytest.raises((TypeError, ValueError), match="`n_jobs` must"):
         gp.fit(np.linspace(0, 1, 50)[:, None], np.linspace(0, 1, 50))

@@ -20,8 +20,12 @@ from scipy.sparse import csr_matrix
 from sklearn.gaussian_process.kernels import RBF
 from typer.testing import CliRunner
 
-from dpgp import PrivateGPRegressor
+from dpgp import BudgetError, Ledger, PrivateGPRegressor
+from dpgp.audit import replay, run
+from dpgp.audit.tables import CASES
 from dpgp.cli import app
+from dpgp.cli.progress import each_step
+from dpgp.inference.stages import TargetFit
 from dpgp.kernels.normalized import NormalizedKernel
 from dpgp.kernels.spectrum import SpectrumKernel
 from dpgp.paper import dp_gp_inference, dp_gp_learn_hyperparameters
@@ -376,6 +380,114 @@ def test_what_is_published_holds_public_levels_alone(fitted_levels, tmp_path):
     ]
     assert not any(re.search("CANARY|ZQX", text) for text in (*shown, *files))
     assert TEXT.encode() not in pickle.dumps(fitted_levels)
+
+
+def private_traces(stored, people):
+    """Return which private values stand in bytes, as text or as doubles."""
+    private = [NUMBER, *people[0]["a"], *people[1]]
+    doubles = [value for value in private if np.float64(value).tobytes() in stored]
+    texts = re.findall(rf"{NUMBER}|CANARY|ZQX|{PERSON // 1000}".encode(), stored)
+    written = [value for value in private if repr(float(value)).encode() in stored]
+    return [*doubles, *texts, *written]
+
+
+@pytest.fixture(scope="module")
+def booked(people, tmp_path_factory):
+    """A model that was fitted with a ledger, after fits that failed and were refused."""
+    folder = tmp_path_factory.mktemp("booked")
+    ledger = Ledger(folder / "s.ledger", 3.0, 1e-5, neighbours="add-remove", protects="person")
+    units = [f"{TEXT}{unit}" for unit in UNITS]
+    gp = estimator(max_rows_per_unit=2, ledger=ledger)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TargetFit, "add", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            gp.set_params(epsilon=0.1).fit(*people, units=units)
+    gp.set_params(epsilon=1.0).fit(*people, units=units)
+    with pytest.raises(BudgetError):
+        gp.set_params(epsilon=4.0).fit(*people, units=units)
+    return gp.set_params(epsilon=1.0).fit(*people, units=units), folder
+
+
+def test_a_ledger_holds_no_value_and_no_number_of_rows(booked, people):
+    _, folder = booked
+    stored = (folder / "s.ledger").read_bytes()
+    assert private_traces(stored, people) == []
+    entries = Ledger(folder / "s.ledger").entries()
+    assert len(entries) == 7
+    said = [CliRunner().invoke(app, ["ledger", c, str(folder / "s.ledger")]) for c in LEDGER]
+    for text in (*(entry.text for entry in entries), *(result.output for result in said)):
+        assert not TRACES.search(text.replace(str(folder), ""))
+        assert not re.search(ROWS, text)
+    assert N not in numbers_in([entry.body for entry in entries])
+
+
+LEDGER = ("show", "history", "check")
+
+
+def test_certificate_and_papers_hold_nothing(booked, people, tmp_path):
+    gp, _ = booked
+    gp.save(tmp_path / "model.json")
+    form = ["--name", "n", "--curator", "c", "--curator-type", "Industry", "--intended-use", "u"]
+    commands = [
+        ["verify", "model.json"], ["verify", "model.json", "--json"], ["statement", "model.json"],
+        ["registry", "model.json", *form, "--region", "r", "--author", "a"],
+    ]  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        results = [CliRunner().invoke(app, command) for command in commands]
+    assert [result.exit_code for result in results] == [0] * len(commands)
+    guarantee = json.loads((tmp_path / "model.json").read_text(encoding="utf-8"))["guarantee"]
+    assert N not in numbers_in(guarantee)
+    said = [result.output for result in results] + [json.dumps(guarantee), gp.certificate_.note]
+    for text in said:
+        assert not re.search(rf"{NUMBER}|CANARY|ZQX|{PERSON // 1000}", text)
+        assert private_traces(text.encode(), people) == []
+        assert not re.search(r"(?<![\d.])1,?873(?![\d.])", text)
+
+
+def test_errors_of_a_ledger_repeat_nothing(refuses, tmp_path):
+    ledger = Ledger(tmp_path / "s.ledger", 0.5, 1e-6)
+    refuses(estimator(ledger=ledger).fit, X, Y)
+    refuses(estimator(ledger=ledger, neighbours="replace").fit, X, Y, units=UNITS)
+    refuses(estimator(ledger=tmp_path / "none.ledger").fit, X, Y)
+    assert len(ledger.entries()) == 1
+
+
+def test_a_refused_budget_repeats_nothing(people, tmp_path, caplog, capfd, monkeypatch):
+    caplog.set_level(logging.DEBUG)
+    ledger = Ledger(tmp_path / "s.ledger", 0.5, 1e-6, neighbours="add-remove")
+    monkeypatch.setattr(noise.SecureNoise, "draw", lambda *_: 1 / 0)
+    with pytest.raises(BudgetError) as caught:
+        estimator(ledger=ledger, epsilon=1.0).fit(*people)
+    said = "\n".join([behind(caught.value), caplog.text, *capfd.readouterr()])
+    assert not TRACES.search(said.replace(str(tmp_path), ""))
+
+
+def test_the_audit_says_figures_of_made_up_tables_alone(monkeypatch):
+    """Its output has ratios, bounds and counts of attacks; integers and rows stay inside."""
+    monkeypatch.setattr(run, "CASES", {"a line": CASES["a line"]})
+    found = list(run.audit(run.Effort(step_pairs=4, fit_pairs=0, runs=100), rows=50))
+    said = " ".join(f"{attack.name} {attack.detail}" for attack in found)
+    assert not re.search(r"\d{7,}|\[|array|1e\+?300|nan", said)
+    for holder in (replay.Recorder(noise.SimulatedNoise(0)), replay.Replay([])):
+        assert "totals" not in repr(holder)
+
+
+def test_progress_shows_steps_alone(people):
+    steps = []
+    with each_step(steps.append):
+        estimator(max_rows_per_unit=1, random_state=0).fit(*people)
+    assert steps
+    assert not any(TRACES.search(step) or re.search(r"\d{3,}", step) for step in steps)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_every_number_of_threads_says_the_same_nothing(people, threads, caplog, capfd):
+    caplog.set_level(logging.DEBUG)
+    gp = estimator(random_state=0, n_jobs=threads).fit(*people)
+    said = "\n".join([caplog.text, *capfd.readouterr(), repr(gp), repr(gp.model_)])
+    assert not TRACES.search(said)
+    assert private_traces(pickle.dumps(gp), people) == []
 
 
 CELLS = f"{PERSON},0.5,{NUMBER},{TEXT}"

@@ -12,7 +12,7 @@ from dpgp.domain import Box
 from dpgp.numeric import check_column_names
 from dpgp.paper import dp_gp_inference
 from dpgp.plain_text import LONGEST_NAME, is_name, is_plain, made_plain
-from dpgp.privacy.ledger import GaussianLedger
+from dpgp.privacy.books import GaussianBooks
 
 BAD = {
     "line break": "a\nb",
@@ -49,7 +49,7 @@ def bad(request):
 @pytest.fixture
 def booked(monkeypatch):
     releases = []
-    monkeypatch.setattr(GaussianLedger, "reserve", lambda _, release: releases.append(release))
+    monkeypatch.setattr(GaussianBooks, "reserve", lambda _, release: releases.append(release))
     return releases
 
 

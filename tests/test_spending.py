@@ -13,7 +13,7 @@ from dpgp import PrivateGPRegressor
 from dpgp.cli import app
 from dpgp.inference.stages import TargetFit
 from dpgp.paper import dp_gp_inference
-from dpgp.privacy.ledger import Ledger
+from dpgp.privacy.books import Books
 from dpgp.privacy.noise import SecureNoise
 from dpgp.report.guarantee import guarantee_in_words
 
@@ -97,7 +97,7 @@ def test_what_is_refused_has_spent_nothing(options):
 def test_noise_that_cannot_be_drawn_is_not_booked(monkeypatch):
     monkeypatch.setattr("dpgp.private.fit.check_noise", lambda *_: None)
     booked = []
-    monkeypatch.setattr(Ledger, "reserve", lambda _, release: booked.append(release))
+    monkeypatch.setattr(Books, "reserve", lambda _, release: booked.append(release))
     with pytest.raises(ValueError, match="noise scale"):
         regressor(epsilon=1e-6, warp=False).fit(X, y)
     assert booked == []

@@ -6,7 +6,10 @@ from typing import Any
 __version__ = "0.1.0"
 
 _EXPORTS = {
+    "BudgetError": "dpgp.privacy.books",
     "Grid": "dpgp.features.placement",
+    "Ledger": "dpgp.ledger",
+    "LedgerError": "dpgp.ledger",
     "NormalizedKernel": "dpgp.kernels.normalized",
     "Plan": "dpgp.planning.plan",
     "PrivateGPRegressor": "dpgp.regressor",

@@ -76,7 +76,7 @@ class Options:
     ) -> Options:
         """Read the arguments of the estimator; an error that names the argument where one is off.
 
-        The guarantee itself is checked by the ledger.
+        The guarantee itself is checked by the books.
         """
         families = _families(features)
         if box.categories:

@@ -19,6 +19,7 @@ from dpgp.coded_rows import CodedRows, categories_of, coded_matrix
 from dpgp.domain import Box
 from dpgp.effects.methods import EffectMethods
 from dpgp.inference.conformal import COVERAGE
+from dpgp.ledger.ledger import Ledger, ledger_of
 from dpgp.numeric import (
     check_column_names,
     column_names,
@@ -87,6 +88,9 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         A seed simulates: the result is not private, and says so.
     n_jobs
         Threads for the passes over the rows; all cores by default and with -1, all but one with -2.
+    ledger
+        A :class:`~dpgp.Ledger`, or the path of one, that this and all other fits of these people
+        spend from. Every fit, also of a clone, reserves its price there before it draws any noise.
 
     Attributes
     ----------
@@ -127,6 +131,7 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         missing: str = "error",
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
+        ledger: str | os.PathLike[str] | Ledger | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -144,6 +149,7 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.ledger = ledger
 
     def fit(self, X: Any, y: Any, units: Any = None) -> Self:
         """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person."""
@@ -152,10 +158,11 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         X, y = self._validated(X, y, categories)
         targets = y[None] if y.ndim == 1 else y.T
         options = self._options(X.shape[1], len(targets), units is not None, categories)
-        threads = thread_count(self.n_jobs)
+        threads, ledger = thread_count(self.n_jobs), ledger_of(self.ledger)
         rows = scaled_rows(X, targets, options, units)
         with self._spending_kept():
-            self.model_ = fit_rows(rows, options, noise_source(self.random_state), threads)
+            source = noise_source(self.random_state)
+            self.model_ = fit_rows(rows, options, source, threads, ledger=ledger)
         self._targets_are_columns = y.ndim > 1
         return self
 
@@ -182,7 +189,7 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
     ) -> Options:
         names = getattr(self, "feature_names_in_", None)
         asked = self.get_params(deep=False)
-        for name in ("bounds", "target_bounds", "categories", "random_state", "n_jobs"):
+        for name in ("bounds", "target_bounds", "categories", "random_state", "n_jobs", "ledger"):
             del asked[name]
         return Options.parse(
             box=Box.from_bounds(self.bounds, columns, names, categories=categories),

@@ -21,9 +21,9 @@ from sklearn.gaussian_process import kernels as sk
 
 import dpgp
 from dpgp import NormalizedKernel, PrivateGPRegressor, ProductKernel
+from dpgp.json_document import layout
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
 from dpgp.model.file import FORMAT, ModelFileError
-from dpgp.model.file.document import layout
 from dpgp.model.file.model import decode, encode
 from dpgp.model.fitted import FittedModel
 
@@ -148,7 +148,7 @@ def test_saving_what_was_loaded_changes_nothing_but_the_date(model, tmp_path):
     model.save(tmp_path / "first.json")
     dpgp.load(tmp_path / "first.json").save(tmp_path / "second.json")
     dateless = [
-        re.sub(r'"created": "[^"]*"', "", (tmp_path / name).read_text(encoding="utf-8"))
+        re.sub(r'"(created|digest)": "[^"]*"', "", (tmp_path / name).read_text(encoding="utf-8"))
         for name in ("first.json", "second.json")
     ]
     assert dateless[0] == dateless[1]
@@ -293,7 +293,7 @@ def test_what_is_no_model_is_refused(text, message, tmp_path):
 
 
 def test_large_files_folders_and_devices_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("dpgp.model.file.document.LARGEST_FILE", 1000)
+    monkeypatch.setattr("dpgp.json_document.LARGEST_FILE", 1000)
     assert "larger than 192 MB" in refused(" " * 1001, tmp_path)
     with pytest.raises(ModelFileError, match="not from a folder or a device"):
         dpgp.load(tmp_path)
@@ -369,6 +369,13 @@ HARM = [
     (("inputs", "names"), ["a\u202eb"], "no control characters"),
     (("models", 0, "thetas"), [[0.0] * 4] * 10_000, "at most 64 rows"),
     (("guarantee", "seeded"), "no", "true or false"),
+    (("guarantee", "mechanism", "name"), "Laplace", "must be one of: discrete Gaussian"),
+    (("guarantee", "mechanism", "grid_bits"), 20, "between 40 and 40"),
+    (("guarantee", "versions"), {"dpgp": 1}, "packages and their versions"),
+    (("guarantee", "ledger"), "\x1b", "no control characters"),
+    (("guarantee", "releases", 0, "query"), "mean", "must be one of: gram, histograms, count"),
+    (("guarantee", "releases", 0, "size"), 99.0, "smaller than what one unit can change"),
+    (("guarantee", "releases", 0, "proof"), "none", "must be one of: gram_sensitivity"),
     (("guarantee", "neighbours"), "nobody", "must be one of: replace, add-remove"),
     (("settings", "epsilon"), 0.5, "contradict `guarantee`"),
     (("settings", "neighbours"), "add-remove", "contradict `guarantee`"),

@@ -11,14 +11,14 @@ from hypothesis.extra.numpy import arrays
 from dpgp.paper import coinpress
 from dpgp.paper.coinpress import STEPS, coinpress_mean, step_mus, step_shares, tail_width
 from dpgp.privacy import mechanism
+from dpgp.privacy.books import BudgetError, GaussianBooks
 from dpgp.privacy.calibration import rho_of_mu
 from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.ledger import BudgetExceededError, GaussianLedger
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.noise import SimulatedNoise
+from dpgp.privacy.noise import DrawnNoise, SimulatedNoise
 
 
-class Zeros:
+class Zeros(DrawnNoise):
     """A source without noise, so that a step returns its clipped mean."""
 
     is_private = False
@@ -28,14 +28,14 @@ class Zeros:
 
 
 def books(mu=1.0, neighbours=Neighbours.REPLACE):
-    return GaussianLedger(mu, neighbours)
+    return GaussianBooks(mu, neighbours)
 
 
 def mean_of(values, source=None, mu=1.0, radius=10.0, ledger=None, **options):
     ledger = books(mu) if ledger is None else ledger
     defaults = {"centre": 0.0, "radius": radius, "scale": 1.0, "mu": ledger.share(1.0)}
     return coinpress_mean(
-        np.asarray(values), ledger=ledger, source=source or SimulatedNoise(0), **defaults | options
+        np.asarray(values), books=ledger, source=source or SimulatedNoise(0), **defaults | options
     )
 
 
@@ -60,7 +60,7 @@ def test_three_quarters_go_to_the_last_step_and_the_rest_is_even():
 def test_the_budget_cannot_be_spent_twice():
     ledger = books()
     mean_of(np.zeros(10), ledger=ledger)
-    with pytest.raises(BudgetExceededError):
+    with pytest.raises(BudgetError):
         mean_of(np.zeros(10), ledger=ledger)
 
 
@@ -96,7 +96,7 @@ def test_no_replaced_value_moves_a_step_by_more_than_its_sensitivity(data, value
     neighbour = data.copy()
     neighbour[place] = value
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpgp.private.wall.publish", lambda totals, stds, sensitivity, *rest: (
+        patch.setattr("dpgp.private.wall.publish", lambda totals, stds, sensitivity, *rest, **_: (
             sums.append((int(totals[0]), sensitivity)), np.zeros(1))[1])  # fmt: skip
         for rows in (data, neighbour):
             one_step(rows, interval)

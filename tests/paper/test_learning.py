@@ -21,9 +21,9 @@ from dpgp.paper.inference import read_rows
 from dpgp.paper.learning import candidate_models, learn, run_budget, selection_budget
 from dpgp.paper.scoring import PreparedCandidate, prepare, score_interval
 from dpgp.privacy import noise
+from dpgp.privacy.books import GaussianBooks
 from dpgp.privacy.calibration import delta_of_mu
 from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.ledger import GaussianLedger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.privacy.selection import LiuTalwarBudget, RenyiBudget
@@ -162,10 +162,10 @@ def test_both_sides_of_a_run_book_what_they_may_and_no_more(monkeypatch):
     ledgers = []
 
     def ledger(mu, neighbours):
-        ledgers.append(GaussianLedger(mu, neighbours))
+        ledgers.append(GaussianBooks(mu, neighbours))
         return ledgers[-1]
 
-    monkeypatch.setattr("dpgp.paper.scoring.GaussianLedger", ledger)
+    monkeypatch.setattr("dpgp.paper.scoring.GaussianBooks", ledger)
     training_mu, validation_mu = run_budget(selection_budget(1.0, 1e-4, "renyi", 0.01))
     prepared(*halves())[0].run(training_mu, validation_mu, SimulatedNoise(0))
     assert [books.spent_mu for books in ledgers] == pytest.approx([training_mu, validation_mu])

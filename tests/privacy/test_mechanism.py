@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpgp.privacy.books import Books, BudgetError
 from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.ledger import BudgetExceededError, Ledger
 from dpgp.privacy.mechanism import gram_noise, moments_noise, publish_gram
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.noise import SimulatedNoise
+from dpgp.privacy.noise import DrawnNoise, SimulatedNoise
 from dpgp.privacy.sensitivity import gram_sensitivity, moments_sensitivity
 
 NEIGHBOURS = list(Neighbours)
 
 
 def books(epsilon=10.0):
-    return Ledger(epsilon, 1e-5, Neighbours.REPLACE)
+    return Books(epsilon, 1e-5, Neighbours.REPLACE)
 
 
 def release_zeros(noise, d, n_targets, ledger, source):
@@ -85,7 +85,7 @@ def test_withheld_entries_are_not_returned():
 
 
 def test_noise_is_added_from_the_smallest_scale_up_and_the_smallest_is_booked():
-    class Recorded:
+    class Recorded(DrawnNoise):
         is_private = True
 
         def __init__(self):
@@ -114,19 +114,19 @@ def test_totals_beyond_64_bits_survive_the_noise():
 
 
 def test_nothing_is_drawn_when_the_budget_does_not_allow_it():
-    class NeverDrawn:
+    class NeverDrawn(DrawnNoise):
         is_private = True
 
         def draw(self, scale, count):
             raise AssertionError("drawn")
 
     noise = moments_noise(9.0, 1.0, Neighbours.REPLACE)
-    with pytest.raises(BudgetExceededError):
+    with pytest.raises(BudgetError):
         release_zeros(noise, 2, 1, books(), NeverDrawn())
 
 
 def test_a_crash_while_drawing_leaves_the_release_on_the_books():
-    class Crash:
+    class Crash(DrawnNoise):
         is_private = True
 
         def draw(self, scale, count):
@@ -140,7 +140,7 @@ def test_a_crash_while_drawing_leaves_the_release_on_the_books():
 
 def test_without_noise_the_sums_come_back_exactly():
     noise = gram_noise(math.inf, 1.0, 1, Neighbours.REPLACE)
-    ledger = Ledger(math.inf, 1e-5, Neighbours.REPLACE)
+    ledger = Books(math.inf, 1e-5, Neighbours.REPLACE)
     totals = np.array([[int(UNIT) ** 2 * 3, 1], [1, 0]], dtype=object)
     released = publish_gram(totals, noise.matrix(1, 1), noise, "", ledger, SimulatedNoise(0))
     assert released[0, 0] == 3.0

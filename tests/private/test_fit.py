@@ -7,8 +7,8 @@ from dpgp.features.inputs import UnitInputs
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
+from dpgp.privacy.books import Books
 from dpgp.privacy.exact_sums import UnevenArithmeticError
-from dpgp.privacy.ledger import Ledger
 from dpgp.private.sums import BLOCK_ROWS
 from dpgp.regressor import PrivateGPRegressor
 
@@ -41,7 +41,7 @@ def test_a_rows_scaled_residual_does_not_depend_on_its_place_in_a_block(columns)
 
 def test_uneven_arithmetic_ends_a_fit_before_anything_is_booked(monkeypatch):
     booked = []
-    monkeypatch.setattr(Ledger, "reserve", lambda _, release: booked.append(release))
+    monkeypatch.setattr(Books, "reserve", lambda _, release: booked.append(release))
     monkeypatch.setattr(np, "repeat", lambda a, n, axis: a * (1 + np.arange(n) / 2.0**52))
     with pytest.raises(UnevenArithmeticError):
         fitted(1)
@@ -75,9 +75,9 @@ def test_arithmetic_that_depends_on_a_rows_place_ends_a_fit_before_that_release(
     owner, name, booked, monkeypatch
 ):
     monkeypatch.setattr(owner, name, Uneven(getattr(owner, name)))
-    labels, reserve = [], Ledger.reserve
+    labels, reserve = [], Books.reserve
     monkeypatch.setattr(
-        Ledger, "reserve", lambda self, r: (labels.append(r.label), reserve(self, r))
+        Books, "reserve", lambda self, r: (labels.append(r.label), reserve(self, r))
     )
     with pytest.raises(UnevenArithmeticError, match="this pass released nothing"):
         fitted(2, features="linear")

@@ -18,9 +18,9 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import as_grid, low_discrepancy_points, regular_grid
 from dpgp.features.residuals import Residuals
 from dpgp.options import Options
+from dpgp.privacy.books import Books
 from dpgp.privacy.exact_sums import UnevenArithmeticError
 from dpgp.privacy.fixed_point import UNIT, shrinkage
-from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
@@ -95,14 +95,14 @@ class PlaceDependent(BoxFeatures):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_features_that_depend_on_a_rows_place_release_nothing(n_jobs):
     # else replacing one row by none moves all rows behind it, and each of them changes the sum
-    ledger = Ledger(1.0, 1e-6, Neighbours.REPLACE)
+    ledger = Books(1.0, 1e-6, Neighbours.REPLACE)
     with pytest.raises(UnevenArithmeticError, match="this pass released nothing"):
         release_gram(
             make_rows(50),
             PlaceDependent(BOX, LinearFeatures(2)),
             gram_noise(ledger.share(1.0), 1.0, 1, ledger.neighbours),
             label="sum",
-            ledger=ledger,
+            books=ledger,
             source=SimulatedNoise(0),
             n_jobs=n_jobs,
         )
@@ -161,9 +161,9 @@ def test_the_release_is_the_sum_plus_noise_of_the_stated_size(features):
     exact, noise = psi @ psi.T, gram_noise(1.5, 1.0, 1, Neighbours.REPLACE)
     totals, errors = exact_gram(rows, features), []
     for seed in range(300):
-        ledger = Ledger(10.0, 1e-5, Neighbours.REPLACE)
+        ledger = Books(10.0, 1e-5, Neighbours.REPLACE)
         release = release_exact_gram(
-            totals, d, noise, label="", ledger=ledger, source=SimulatedNoise(seed)
+            totals, d, noise, label="", books=ledger, source=SimulatedNoise(seed)
         )
         errors.append(release.cross[:, 0] - exact[:d, d])
     assert np.std(errors) == pytest.approx(release.cross_std, rel=0.06)
@@ -178,7 +178,7 @@ def test_without_noise_the_release_is_the_sum(features):
         features,
         gram_noise(math.inf, 1.0, 1, Neighbours.REPLACE),
         label="",
-        ledger=Ledger(math.inf, 1e-5, Neighbours.REPLACE),
+        books=Books(math.inf, 1e-5, Neighbours.REPLACE),
         source=SimulatedNoise(0),
     )
     assert np.allclose(release.feature_gram, (psi @ psi.T)[:d, :d], atol=1e-4)
@@ -189,9 +189,9 @@ def test_without_noise_the_release_is_the_sum(features):
 def test_a_released_sum_carries_its_noise():
     values, draws = np.array([0.5, -0.25, 2.0]), []
     for seed in range(500):
-        ledger = Ledger(10.0, 1e-5, Neighbours.REPLACE)
+        ledger = Books(10.0, 1e-5, Neighbours.REPLACE)
         source = SimulatedNoise(seed)
-        draws.append(release_sum(values, 1.0, label="", ledger=ledger, source=source))
+        draws.append(release_sum(values, 1.0, label="", books=ledger, source=source))
     assert np.mean(draws) == pytest.approx(1.25, abs=5 * 2.0 / math.sqrt(500))
     assert np.std(draws) == pytest.approx(2.0, rel=0.15)
 
@@ -246,7 +246,7 @@ def wall(rows, neighbours, rows_per_unit, seed):
         per_person=True,
         max_rows_per_unit=rows_per_unit,
     )
-    return Wall(rows, asked, Ledger(10.0, 1e-5, neighbours), SimulatedNoise(seed))
+    return Wall(rows, asked, Books(10.0, 1e-5, neighbours), SimulatedNoise(seed))
 
 
 def share_of_one(ledger):
@@ -268,7 +268,7 @@ def test_more_histograms_than_their_sensitivity_counts_are_refused_before_they_a
     query = replace(QUARTERS, histograms=1)  # it returns two
     with pytest.raises(ValueError, match="one value for each of its histograms"):
         shared.release(query, 0.1, "histograms")
-    assert shared.ledger.releases == []
+    assert shared.books.releases == []
 
 
 @pytest.mark.parametrize("neighbours", list(Neighbours))
@@ -277,7 +277,7 @@ def test_released_histograms_carry_their_noise(neighbours):
     exact = exact_histograms(rows, QUARTERS)
     for seed in range(100):
         shared = wall(rows, neighbours, 3, seed)
-        release = shared.release(QUARTERS, share_of_one(shared.ledger), "histograms")
+        release = shared.release(QUARTERS, share_of_one(shared.books), "histograms")
         draws.append(release.counts - exact)
     sigma = release.noise_std
     assert sigma == pytest.approx(3 * (2.0 if neighbours is Neighbours.REPLACE else math.sqrt(2)))
@@ -288,6 +288,6 @@ def test_the_released_count_is_that_of_the_usable_rows():
     rows = make_rows(500)
     rows.usable[:50] = False
     walls = [wall(rows, Neighbours.ADD_REMOVE, 2, seed) for seed in range(300)]
-    draws = [each.release(CountQuery(), share_of_one(each.ledger), "count") for each in walls]
+    draws = [each.release(CountQuery(), share_of_one(each.books), "count") for each in walls]
     assert np.mean(draws) == pytest.approx(450, abs=5 * 2 / math.sqrt(300))
     assert np.std(draws) == pytest.approx(2.0, rel=0.2)

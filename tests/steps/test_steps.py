@@ -9,8 +9,8 @@ from dpgp.domain import Box
 from dpgp.missing import Missing
 from dpgp.options import Options
 from dpgp.privacy.accounting import share_of_mu
+from dpgp.privacy.books import Books, BudgetError
 from dpgp.privacy.calibration import gaussian_sigma
-from dpgp.privacy.ledger import BudgetExceededError, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.privacy.sensitivity import histogram_sensitivity
@@ -53,7 +53,7 @@ def known_before(rows=5000, **changes):
 def wall(asked, n=5000, seed=0):
     rng = np.random.default_rng(seed)
     rows = Rows(rng.beta(2, 8, (n, asked.columns)), np.zeros((1, n)), np.ones(n, dtype=bool))
-    ledger = Ledger(asked.epsilon, asked.delta, asked.neighbours)
+    ledger = Books(asked.epsilon, asked.delta, asked.neighbours)
     return Wall(rows, asked, ledger, SimulatedNoise(seed))
 
 
@@ -151,13 +151,13 @@ def test_the_noise_of_a_histogram_is_the_one_its_sensitivity_asks_for(neighbours
     )
     drawn = shared.release(query, 0.1, "histograms").noise_std
     sensitivity = histogram_sensitivity(2, neighbours, 3)
-    assert drawn == gaussian_sigma(sensitivity, share_of_mu(shared.ledger.mu, 0.1))
+    assert drawn == gaussian_sigma(sensitivity, share_of_mu(shared.books.mu, 0.1))
 
 
 def test_no_release_exceeds_what_is_left():
     shared = wall(options())
     shared.release(CountQuery(), 0.7, "count")
-    with pytest.raises(BudgetExceededError):
+    with pytest.raises(BudgetError):
         shared.release(CountQuery(), 0.4, "count")
 
 

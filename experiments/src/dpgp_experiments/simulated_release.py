@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dpgp.paper.inference import read_rows
+from dpgp.privacy.books import Books
 from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, SimulatedNoise
 from dpgp.private.wall import release_gram
@@ -36,15 +36,15 @@ def posteriors_of_one_release(
 
     The models may differ in what follows the release only.
     """
-    model, ledger = models[0], Ledger(epsilon, delta, Neighbours.REPLACE)
+    model, books = models[0], Books(epsilon, delta, Neighbours.REPLACE)
     release = release_gram(
         read_rows(data.X, data.y, model, centre=0.0, box=None, missing="error"),
         model.features(),
-        model.noise(ledger.share(1.0), ledger.neighbours),
+        model.noise(books.share(1.0), books.neighbours),
         label="kernel moments A and B",
-        ledger=ledger,
+        books=books,
         source=source,
         n_jobs=1,
     )
-    certificate = Certificate.from_ledger(ledger, source)
+    certificate = Certificate.from_books(books, source)
     return [model.posterior(model.update(release), certificate) for model in models]

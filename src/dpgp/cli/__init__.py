@@ -6,14 +6,18 @@ from typing import Annotated
 
 import typer
 
+from dpgp.cli.audit import audit
 from dpgp.cli.commands import Commands
 from dpgp.cli.demo import demo
 from dpgp.cli.effects import effects
 from dpgp.cli.fit import fit
+from dpgp.cli.ledger import app as ledger
+from dpgp.cli.papers import registry, statement
 from dpgp.cli.plan import plan
 from dpgp.cli.predict import predict
 from dpgp.cli.report import report
 from dpgp.cli.show import show
+from dpgp.cli.verify import sign, verify
 
 app = typer.Typer(
     name="dpgp",
@@ -61,4 +65,10 @@ app.command()(predict)
 app.command()(show)
 app.command()(effects)
 app.command()(report)
+app.command()(verify)
+app.command()(audit)
+app.command()(sign)
+app.command()(statement)
+app.command()(registry)
 app.command()(demo)
+app.add_typer(ledger, name="ledger")

@@ -75,4 +75,21 @@ Incomplete = Annotated[
         show_default=False,
     ),
 ]
+LedgerPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        metavar="FILE",
+        help="Budget for these people that the fit spends from: dpgp ledger.",
+        show_default=False,
+    ),
+]
+Partition = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Which of the ledger's disjoint groups the table is about; everybody by default.",
+        show_default=False,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]

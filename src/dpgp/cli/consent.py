@@ -16,6 +16,7 @@ from dpgp.cli.request import Request
 from dpgp.cli.study import Study
 
 if TYPE_CHECKING:
+    from dpgp.ledger import Ledger
     from dpgp.planning.plan import Plan
 
 
@@ -71,6 +72,14 @@ def _rows_in_words(request: Request, rows: int | None) -> str:
         if request.options.row_count_is_public
         else f"private; a public guess is {rows:,}"
     )
+
+
+def print_ledger(console: Console, ledger: Ledger | None) -> None:
+    """Print what is left of the ledger that a fit will spend from, if there is one."""
+    if ledger is not None:
+        from dpgp.cli.ledger_words import ledger_line
+
+        print_pairs(console, [["ledger", ledger_line(ledger)]])
 
 
 def print_forecast(console: Console, request: Request, rows: int | None) -> None:

@@ -22,15 +22,16 @@ class UsageError(ValueError):
 def failures_in_words() -> Iterator[None]:
     """Turn bad options and bad files into one sentence and an exit code."""
     from dpgp.checked_values import ModelFileError
+    from dpgp.ledger import LedgerError
+    from dpgp.privacy.books import BudgetError
     from dpgp.privacy.exact_sums import UnevenArithmeticError
-    from dpgp.privacy.ledger import BudgetExceededError
     from dpgp.private.tables import TableError
 
     try:
         yield
-    except (TableError, ModelFileError) as error:
+    except (TableError, ModelFileError, LedgerError) as error:
         raise stop(_words(error), DATA_ERROR) from None
-    except (ValueError, TypeError, BudgetExceededError) as error:
+    except (ValueError, TypeError, BudgetError) as error:
         raise stop(_words(error), USAGE_ERROR) from None
     except UnevenArithmeticError as error:
         raise stop(_words(error), STOPPED) from None

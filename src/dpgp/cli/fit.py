@@ -15,14 +15,23 @@ from dpgp.cli.arguments import (
     Features,
     Incomplete,
     Json,
+    LedgerPath,
     MostRows,
+    Partition,
     Relation,
     StudyFile,
     Targets,
     Unit,
 )
 from dpgp.cli.columns import read_columns, read_level_columns
-from dpgp.cli.consent import ask, check_may_spend, print_dry_run, print_forecast, print_request
+from dpgp.cli.consent import (
+    ask,
+    check_may_spend,
+    print_dry_run,
+    print_forecast,
+    print_ledger,
+    print_request,
+)
 from dpgp.cli.failures import UsageError, check_output, failures_in_words
 from dpgp.cli.output import Screen, print_files, shown
 from dpgp.cli.progress import working
@@ -31,6 +40,7 @@ from dpgp.cli.show import print_json
 from dpgp.cli.study import Study, with_study_file
 
 if TYPE_CHECKING:
+    from dpgp.ledger import Ledger
     from dpgp.model.fitted import FittedModel
     from dpgp.private.rows import Rows
 
@@ -54,6 +64,8 @@ def fit(
     unit: Unit = None,
     max_rows_per_unit: MostRows = None,
     missing: Incomplete = None,
+    ledger: LedgerPath = None,
+    partition: Partition = None,
     rows: Annotated[
         int | None,
         typer.Option(
@@ -101,9 +113,12 @@ def fit(
             max_rows_per_unit=max_rows_per_unit,
             missing=missing,
             rows=rows,
+            ledger=ledger,
+            partition=partition,
         )
         said = with_study_file(options, study)
         source = _checked_source(said)
+        purse = _ledger(said)
         request = request_of(said)
         if dry_run:
             raw = _read(source, request)
@@ -113,7 +128,7 @@ def fit(
         check_may_spend(yes)
         raw = _read(source, request)
         _show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
-        model = fit_request(request, raw)
+        model = fit_request(request, raw, purse)
         _save(model, path)
     _report(model, path, json)
 
@@ -124,6 +139,18 @@ def _checked_source(said: Study) -> str:
     if Path(said.data).suffix in (".yaml", ".yml"):
         raise UsageError(f"'{said.data}' is no table; pass a study file as --study {said.data}.")
     return said.data
+
+
+def _ledger(said: Study) -> Ledger | None:
+    """Return the ledger to spend from; an error, before any table is read, where it is none."""
+    from dpgp.ledger import Ledger
+
+    if said.ledger is None:
+        if said.partition is not None:
+            raise UsageError("--partition needs --ledger, whose group of people it names; add it.")
+        return None
+    ledger = Ledger(said.ledger)
+    return ledger if said.partition is None else ledger.partition(said.partition)
 
 
 def _checked_output(output: Path | None, data: str, study: Path | None, force: bool) -> Path:
@@ -151,19 +178,21 @@ def _show_and_ask(
     messages = Screen(stderr=True)
     if not (yes and json):
         print_request(messages, request, rows, said.title)
+        print_ledger(messages, _ledger(said))
         print_forecast(messages, request, rows)
     if not yes:
         ask()
 
 
-def fit_request(request: Request, rows: Rows) -> FittedModel:
+def fit_request(request: Request, rows: Rows, ledger: Ledger | None = None) -> FittedModel:
     """Fit what was asked for; spends the budget."""
     with working("Fitting"):
         from dpgp.blas import thread_count
         from dpgp.privacy.noise import noise_source
         from dpgp.private.fit import fit_rows
 
-        return fit_rows(rows, request.options, noise_source(None), thread_count(None))
+        source, threads = noise_source(None), thread_count(None)
+        return fit_rows(rows, request.options, source, threads, ledger=ledger)
 
 
 def _save(model: FittedModel, path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,10 +41,20 @@ def show(
 
 def load_model(path: Path) -> FittedModel:
     """Return the model of a file; a ModelFileError where there is none."""
-    from dpgp.model.file import ModelFileError, load
+    from dpgp.model.file import load
+
+    with in_words(path):
+        model: FittedModel = load(path)
+    return model
+
+
+@contextmanager
+def in_words(path: Path) -> Iterator[None]:
+    """Let errors about a model's file name it."""
+    from dpgp.checked_values import ModelFileError
 
     try:
-        model: FittedModel = load(path)
+        yield
     except ModelFileError as error:
         raise ModelFileError(f"'{path}' is no model: {error}") from None
     except OSError as error:
@@ -50,7 +62,6 @@ def load_model(path: Path) -> FittedModel:
         raise ModelFileError(
             f"cannot read '{path}': {reason}; name a model that dpgp fit wrote."
         ) from None
-    return model
 
 
 def print_json(value: object) -> None:

@@ -28,6 +28,8 @@ class Study:
     max_rows_per_unit: int | None = None
     missing: Missing | None = None
     rows: int | None = None
+    ledger: Path | None = None
+    partition: str | None = None
 
 
 KEYS = tuple(field.name for field in fields(Study))

@@ -144,6 +144,8 @@ READ: Mapping[str, Callable[[Entry], Any]] = {
     "max_rows_per_unit": Entry.count,
     "missing": lambda entry: entry.choice(Missing),
     "rows": Entry.count,
+    "ledger": Entry.beside,
+    "partition": Entry.text,
 }
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.privacy.ledger import GaussianLedger
+from dpgp.privacy.books import GaussianBooks
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity
@@ -46,7 +46,7 @@ def coinpress_mean(
     radius: float,
     scale: float,
     mu: float,
-    ledger: GaussianLedger,
+    books: GaussianBooks,
     source: NoiseSource,
     label: str = "CoinPress mean",
 ) -> float:
@@ -54,7 +54,7 @@ def coinpress_mean(
 
     Privacy holds whatever the values are; accuracy needs a standard deviation of at most ``scale``.
     """
-    if ledger.neighbours is not Neighbours.REPLACE:
+    if books.neighbours is not Neighbours.REPLACE:
         raise ValueError(
             "CoinPress divides by the number of rows, which only replace neighbours make public; "
             'pass neighbours="replace" or a public prior mean.'
@@ -62,7 +62,7 @@ def coinpress_mean(
     standardised = (np.asarray(values, dtype=np.float64) - centre) / scale
     interval = proposed = Interval(0.0, radius / scale)
     for step, step_mu in enumerate(step_mus(mu), start=1):
-        proposed = _step(standardised, interval, step_mu, f"{label}, step {step}", ledger, source)
+        proposed = _step(standardised, interval, step_mu, f"{label}, step {step}", books, source)
         # Differs from CoinPress: too small a budget must not widen the interval, step by step
         interval = min(interval, proposed, key=lambda candidate: candidate.radius)
     return centre + scale * proposed.centre
@@ -91,14 +91,14 @@ def _step(
     interval: Interval,
     mu: float,
     label: str,
-    ledger: GaussianLedger,
+    books: GaussianBooks,
     source: NoiseSource,
 ) -> Interval:
     n, gamma = len(values), tail_width()
     half_width = interval.radius + gamma
     offsets = np.clip((values - interval.centre) / half_width, -1.0, 1.0)
-    total = release_sum(offsets, mu, label=label, ledger=ledger, source=source)
-    noise_std = half_width * bounded_sum_sensitivity(1.0, ledger.neighbours) / mu / n
+    total = release_sum(offsets, mu, label=label, books=books, source=source)
+    noise_std = half_width * bounded_sum_sensitivity(1.0, books.neighbours) / mu / n
     return Interval(
         centre=interval.centre + half_width * total / n,
         radius=gamma * math.sqrt(1.0 / n + noise_std**2),

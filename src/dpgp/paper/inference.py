@@ -20,8 +20,8 @@ from dpgp.paper.model import (
 from dpgp.paper.posterior import SparsePosterior
 from dpgp.paper.update import CovarianceTerms
 from dpgp.privacy.arguments import as_number, as_probability
+from dpgp.privacy.books import Books, GaussianBooks
 from dpgp.privacy.certificate import Certificate, spending_noted
-from dpgp.privacy.ledger import GaussianLedger, Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, noise_source
 from dpgp.private.arrays import scaled_targets, structured_rows, vector_rows
@@ -116,25 +116,25 @@ def dp_gp_inference(
         covariance=covariance,
     )
     mean_share = _mean_share(prior_mean, prior_mean_share, relation)
-    ledger = Ledger(epsilon, delta, relation)
+    books = Books(epsilon, delta, relation)
     mean = 0.0 if prior_mean == "coinpress" else float(prior_mean)
     rows = read_rows(X, y, model, mean, box, missing)
     source = noise_source(random_state)
 
-    with spending_noted(lambda: Certificate.of_failure(ledger, source)):
+    with spending_noted(lambda: Certificate.of_failure(books, source)):
         if prior_mean == "coinpress":
-            shift = private_mean(rows.targets[0], ledger.share(mean_share), ledger, source)
+            shift = private_mean(rows.targets[0], books.share(mean_share), books, source)
             rows, mean = rows.with_targets(rows.targets - shift), target_bound * shift
         release = release_gram(
             rows,
             model.features(),
-            model.noise(ledger.share(1.0 - mean_share), relation),
+            model.noise(books.share(1.0 - mean_share), relation),
             label="kernel moments A and B",
-            ledger=ledger,
+            books=books,
             source=source,
             n_jobs=threads,
         )
-    certificate = Certificate.from_ledger(ledger, source)
+    certificate = Certificate.from_books(books, source)
     return model.posterior(model.update(release), certificate, mean, names)
 
 
@@ -147,11 +147,11 @@ def public_box(X: Any, bounds: Any, kernel: Any) -> Box | None:
     return Box.from_bounds(bounds, numeric_matrix(X).shape[1], column_names(X))
 
 
-def private_mean(targets: Array, mu: float, ledger: GaussianLedger, source: NoiseSource) -> float:
+def private_mean(targets: Array, mu: float, books: GaussianBooks, source: NoiseSource) -> float:
     """Return the mean of targets in [−1, 1] by CoinPress (HM21 §5.4), moved into [−1, 1]."""
     mean = coinpress_mean(
         targets, centre=0.0, radius=1.0, scale=1.0, mu=mu,
-        ledger=ledger, source=source, label="prior mean",
+        books=books, source=source, label="prior mean",
     )  # fmt: skip
     return min(max(mean, -1.0), 1.0)
 

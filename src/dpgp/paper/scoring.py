@@ -15,10 +15,10 @@ from dpgp.paper.coinpress import coinpress_mean, step_mus
 from dpgp.paper.model import PaperModel
 from dpgp.paper.posterior import cholesky_with_jitter
 from dpgp.paper.update import Update
+from dpgp.privacy.books import GaussianBooks
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.ledger import GaussianLedger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, check_scale
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity
@@ -84,13 +84,13 @@ class PreparedCandidate:
         self, training_mu: float, validation_mu: float, source: NoiseSource
     ) -> tuple[float, Update]:
         """Fit and score the candidate once, with fresh noise."""
-        ledger = GaussianLedger(training_mu, RELATION)
+        books = GaussianBooks(training_mu, RELATION)
         release = release_exact_gram(
             self.totals,
             len(self.model.inducing_points),
-            self.model.noise(ledger.share(1.0), RELATION),
+            self.model.noise(books.share(1.0), RELATION),
             label="kernel moments A and B",
-            ledger=ledger,
+            books=books,
             source=source,
         )
         update = self.model.update(release)
@@ -103,14 +103,14 @@ class PreparedCandidate:
         """
         centre, radius = score_interval(self.model)
         densities = np.clip(self.log_densities(update), centre - radius, centre + radius)
-        ledger = GaussianLedger(mu, RELATION)
+        books = GaussianBooks(mu, RELATION)
         score = coinpress_mean(
             densities,
             centre=centre,
             radius=radius,
             scale=1.0,
-            mu=ledger.share(1.0),
-            ledger=ledger,
+            mu=books.share(1.0),
+            books=books,
             source=source,
             label="validation score",
         )

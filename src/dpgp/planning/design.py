@@ -93,7 +93,7 @@ DETAIL_FROM = 5000.0
 """Rows over the noise of a count from which on a finer grid is compared too, which takes time. By
 hand: a fifth to a third less error of functions with detail, for twice the time."""
 
-_DETAILED = {2: (Layout(("grid",), 9, 0.28),)}
+_DETAILED: dict[int, tuple[Layout, ...]] = {2: (Layout(("grid",), 9, 0.28),)}
 _MIXTURES = (
     Layout(("linear", "additive", "joint"), target_weight=SMALLEST_WEIGHT),
     Layout(("linear", "additive", "joint")),
@@ -209,7 +209,7 @@ def best_layout(
 ) -> Layout:
     """Return the layout of the least forecast error; a fit without noise takes all detail."""
     if math.isinf(setting.mu):
-        return (*_DETAILED.get(setting.columns, ()), *layouts(setting.columns))[0]
+        return (_DETAILED.get(setting.columns) or layouts(setting.columns))[0]
     if kernel is None:
         return _best_by_default(setting, tuple(steps), kappa)
     return _best(setting, steps, kappa, plausible_functions(kernel, setting.columns))

@@ -1,4 +1,4 @@
-"""Sensitivity, calibration, noise, ledger, certificate: no word of Gaussian processes."""
+"""Sensitivity, calibration, noise, books, certificate: no word of Gaussian processes."""
 
 from importlib import import_module
 from typing import Any

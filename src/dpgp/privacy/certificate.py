@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dpgp import html_cards as cards
+from dpgp.privacy.books import Books
 from dpgp.privacy.events import ApproximateRelease, Event, GaussianRelease
-from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
+from dpgp.privacy.provenance import Provenance
 from dpgp.privacy.rounding import text_down, text_up
 from dpgp.privacy.selection import SelectionBudget
 
@@ -36,38 +37,42 @@ class Certificate:
     seeded: bool
     rows_per_unit: int = 1
     per_person: bool = False
+    provenance: Provenance | None = None
 
     @classmethod
-    def from_ledger(
+    def from_books(
         cls,
-        ledger: Ledger,
+        books: Books,
         source: NoiseSource,
         rows_per_unit: int = 1,
         per_person: bool = False,
+        ledger: str | None = None,
     ) -> Certificate:
         """Close the books: the budget that was asked for, and what was spent of it."""
         return cls(
-            epsilon=ledger.epsilon,
-            delta=ledger.delta,
-            neighbours=ledger.neighbours,
-            mu=ledger.spent_mu,
-            releases=tuple(ledger.releases),
+            epsilon=books.epsilon,
+            delta=books.delta,
+            neighbours=books.neighbours,
+            mu=books.spent_mu,
+            releases=tuple(books.releases),
             seeded=not source.is_private,
             rows_per_unit=rows_per_unit,
             per_person=per_person,
+            provenance=Provenance.of(source, ledger),
         )
 
     @classmethod
     def of_failure(
         cls,
-        ledger: Ledger,
+        books: Books,
         source: NoiseSource,
         rows_per_unit: int = 1,
         per_person: bool = False,
+        ledger: str | None = None,
     ) -> Certificate:
         """Tell what was spent until a fit failed: the ε of what was booked, not of the budget."""
-        whole = cls.from_ledger(ledger, source, rows_per_unit, per_person)
-        return replace(whole, epsilon=ledger.spent_epsilon())
+        whole = cls.from_books(books, source, rows_per_unit, per_person, ledger)
+        return replace(whole, epsilon=books.spent_epsilon())
 
     @classmethod
     def of_selection(
@@ -82,6 +87,7 @@ class Certificate:
             mu=None,
             releases=(ApproximateRelease(budget.statement, epsilon, delta),),
             seeded=not source.is_private,
+            provenance=Provenance.of(source),
         )
 
     @property

@@ -10,11 +10,38 @@ from dpgp.privacy.rounding import text_down, text_up
 
 
 @dataclass(frozen=True)
+class Bound:
+    """Why a release has its sensitivity: the kind of the query, its size, and the proof.
+
+    The size of a ``gram`` is ‖ψ‖² at most, of ``histograms`` how many a row is counted in, of a
+    ``sum`` the largest value; of a ``count`` it is one.
+    """
+
+    kind: str
+    size: float
+
+    @property
+    def proof(self) -> str:
+        """The page in docs/proofs that proves the sensitivity."""
+        return PROOFS[self.kind]
+
+
+PROOFS = {
+    "gram": "gram_sensitivity",
+    "histograms": "gram_sensitivity",
+    "count": "gram_sensitivity",
+    "sum": "gram_sensitivity",
+    "moments": "moments_sensitivity",
+}
+
+
+@dataclass(frozen=True)
 class GaussianRelease:
     """One Gaussian mechanism: what was released, and how much noise it carries.
 
     ``sensitivity`` and ``noise_std`` are in the units in which all noise of the release has the
-    same standard deviation; ``smallest_scale`` is the smallest one in integer units.
+    same standard deviation; ``smallest_scale`` is the smallest one in integer units, and ``bound``
+    says why the sensitivity is what it is.
     """
 
     label: str
@@ -22,6 +49,7 @@ class GaussianRelease:
     noise_std: float
     coordinates: int
     smallest_scale: float
+    bound: Bound | None = None
 
     @property
     def mu(self) -> float:

@@ -10,11 +10,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.privacy.books import GaussianBooks
 from dpgp.privacy.calibration import gaussian_sigma
-from dpgp.privacy.events import GaussianRelease
+from dpgp.privacy.events import Bound, GaussianRelease
 from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.ledger import GaussianLedger
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, check_scale
 from dpgp.privacy.rounding import float_up, sqrt_up
@@ -42,6 +42,7 @@ class GramNoise:
     feature_std: float
     cross_std: float
     target_std: float | None
+    bound: Bound | None = None
 
     def matrix(self, n_features: int, n_targets: int) -> Array:
         """Return the standard deviation of every entry; NaN where an entry is withheld."""
@@ -107,7 +108,8 @@ def moments_noise(
         else moments_sensitivity(1.0, 1.0, ratio, neighbours)
     )
     sigma_a = gaussian_sigma(sensitivity, mu)
-    return GramNoise(sensitivity, sigma_a, _over(sigma_a, ratio), sigma_a, None)
+    bound = Bound("moments", ratio)
+    return GramNoise(sensitivity, sigma_a, _over(sigma_a, ratio), sigma_a, None, bound)
 
 
 def gram_noise(
@@ -123,7 +125,8 @@ def gram_noise(
     sensitivity = gram_sensitivity(norm_bound, neighbours, rows_per_unit)
     sigma = gaussian_sigma(sensitivity, mu)
     cross_std, target_std = _over(_over_root_two(sigma), s), _over(sigma, s, 2)
-    return GramNoise(sensitivity, sigma, sigma, cross_std, target_std)
+    bound = Bound("gram", float_up(Fraction(norm_bound) ** 2))
+    return GramNoise(sensitivity, sigma, sigma, cross_std, target_std, bound)
 
 
 def publish_gram(
@@ -131,7 +134,7 @@ def publish_gram(
     stds: Array,
     noise: GramNoise,
     label: str,
-    ledger: GaussianLedger,
+    books: GaussianBooks,
     source: NoiseSource,
 ) -> Array:
     """Book the release of a symmetric matrix of exact sums, draw its noise, and return the result.
@@ -142,7 +145,9 @@ def publish_gram(
     upper = ~np.isnan(stds[rows, columns])
     rows, columns = rows[upper], columns[upper]
     entries = totals[rows, columns], stds[rows, columns]
-    values = publish(*entries, noise.sensitivity, noise.sigma, label, ledger, source)
+    values = publish(
+        *entries, noise.sensitivity, noise.sigma, label, books, source, bound=noise.bound
+    )
     result = np.full(totals.shape, math.nan)
     result[rows, columns] = values
     result[columns, rows] = values
@@ -155,10 +160,12 @@ def publish(
     sensitivity: float,
     sigma: float,
     label: str,
-    ledger: GaussianLedger,
+    books: GaussianBooks,
     source: NoiseSource,
+    *,
+    bound: Bound | None = None,
 ) -> Array:
-    """Reserve in the ledger, draw, return: every release of the project ends here.
+    """Reserve in the books, draw, return: every release of the project ends here.
 
     What could not be drawn is refused before it is booked.
 
@@ -170,9 +177,6 @@ def publish(
     distinct = set(scales.tolist())
     for scale in distinct - {0.0}:
         check_scale(scale)
-    ledger.reserve(GaussianRelease(label, sensitivity, sigma, len(totals), min(distinct)))
-    noisy = totals.copy()
-    for scale in sorted(distinct - {0.0}):
-        chosen = np.flatnonzero(scales == scale)
-        noisy[chosen] += np.array(source.draw(scale, len(chosen)), dtype=object)
+    books.reserve(GaussianRelease(label, sensitivity, sigma, len(totals), min(distinct), bound))
+    noisy = source.add_to(totals, scales)
     return np.array([total / unit for total in noisy], dtype=np.float64)

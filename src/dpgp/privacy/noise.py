@@ -7,8 +7,12 @@ import warnings
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpgp.privacy.discretisation import MIN_SCALE
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.object_]
 
 _MAX_SCALE = 2.0**57  # 2^63 is 64 standard deviations away: 64-bit integers never saturate
 
@@ -21,6 +25,7 @@ class NoiseSource(Protocol):
     """Draws integers from the discrete Gaussian, and uniform numbers for selections."""
 
     is_private: bool
+    name: str
 
     def draw(self, scale: float, count: int) -> list[int]:
         """Return ``count`` draws with standard deviation ``scale``, in integer units."""
@@ -30,11 +35,32 @@ class NoiseSource(Protocol):
         """Return a number from [0, 1)."""
         ...
 
+    def add_to(self, totals: Integers, scales: Array) -> Integers:
+        """Return integers with noise of these scales: the one way out for what rows add up to."""
+        ...
 
-class SecureNoise:
+
+class DrawnNoise:
+    """What sources of noise share: a draw for every scale, added to exact integers."""
+
+    def draw(self, scale: float, count: int) -> list[int]:
+        """Return ``count`` draws with standard deviation ``scale``, in integer units."""
+        raise NotImplementedError
+
+    def add_to(self, totals: Integers, scales: Array) -> Integers:
+        """Return integers with noise of these scales; none where a scale is zero."""
+        noisy = totals.copy()
+        for scale in sorted(set(scales.tolist()) - {0.0}):
+            chosen = np.flatnonzero(scales == scale)
+            noisy[chosen] += np.array(self.draw(scale, len(chosen)), dtype=object)
+        return noisy
+
+
+class SecureNoise(DrawnNoise):
     """OpenDP's discrete Gaussian, driven by a cryptographic generator."""
 
     is_private = True
+    name = "OpenDP's discrete Gaussian, from the operating system's secure generator"
 
     def draw(self, scale: float, count: int) -> list[int]:
         """Return ``count`` draws with standard deviation ``scale``, in integer units."""
@@ -55,10 +81,11 @@ class SecureNoise:
         return secrets.SystemRandom().random()
 
 
-class SimulatedNoise:
+class SimulatedNoise(DrawnNoise):
     """Rounded Gaussian noise from a seeded generator: fast, repeatable, and not private."""
 
     is_private = False
+    name = "NumPy's generator with a seed: simulation, not private"
 
     def __init__(self, seed: int | np.random.Generator) -> None:
         self._generator = np.random.default_rng(seed)

@@ -6,14 +6,16 @@ import logging
 from collections.abc import Iterable, Sequence
 
 from dpgp.blas import single_threaded_blas
+from dpgp.ledger import Ledger
 from dpgp.model.file.before_fit import check_savable
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
+from dpgp.privacy.books import Books
 from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.exact_sums import check_arithmetic
 from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.ledger import Ledger
 from dpgp.privacy.noise import NoiseSource, check_scale
+from dpgp.private.booking import entered
 from dpgp.private.rows import Rows
 from dpgp.private.wall import Wall
 from dpgp.steps import Purse, Step, planned_steps
@@ -29,30 +31,35 @@ def fit_rows(
     source: NoiseSource,
     threads: int = 1,
     kinds: Sequence[type[Step]] | None = None,
+    ledger: Ledger | None = None,
 ) -> FittedModel:
     """Release step by step, and infer from what was released what to ask next.
 
-    ``kinds`` are the kinds of steps to take, all of them by default.
+    ``kinds`` are the kinds of steps to take, all of them by default. A ``ledger`` has the price of
+    the fit before any noise is drawn.
     """
     check_arithmetic()
     check_savable(options)
-    ledger = Ledger(options.epsilon, options.delta, options.neighbours)
+    books = Books(options.epsilon, options.delta, options.neighbours)
     public_rows = len(rows) if options.row_count_is_public else None
-    steps = planned_steps(Purse(options, ledger.mu, public_rows), kinds)
-    check_noise(steps, options, ledger)
-    wall = Wall(rows, options, ledger, source, threads)
-    known = Known.before(options, ledger.mu, steps, public_rows)
-    books = (ledger, source, options.max_rows_per_unit, options.per_person)
-    with spending_noted(lambda: Certificate.of_failure(*books)):
+    steps = planned_steps(Purse(options, books.mu, public_rows), kinds)
+    check_noise(steps, options, books)
+    wall = Wall(rows, options, books, source, threads)
+    known = Known.before(options, books.mu, steps, public_rows)
+    facts = (books, source, options.max_rows_per_unit, options.per_person)
+    with (
+        entered(ledger, options, books, steps, source) as link,
+        spending_noted(lambda: Certificate.of_failure(*facts)),
+    ):
         for step in steps:
             _log.info(step.activity)
             step.learn(known, wall.release(step.query(known), step.share, step.label))
-        return known.fitted(Certificate.from_ledger(*books))
+        return known.fitted(Certificate.from_books(*facts, ledger=link))
 
 
-def check_noise(steps: Iterable[Step], options: Options, ledger: Ledger) -> None:
+def check_noise(steps: Iterable[Step], options: Options, books: Books) -> None:
     """Refuse a budget whose noise could not be drawn, before anything is booked."""
     for step in steps:
-        for std in step.noise_stds(options, ledger.share(step.share)):
+        for std in step.noise_stds(options, books.share(step.share)):
             if std > 0.0:
                 check_scale(std * UNIT**2)

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap
 from dpgp.options import Options
+from dpgp.privacy.books import Books, GaussianBooks
 from dpgp.privacy.calibration import gaussian_sigma
+from dpgp.privacy.events import Bound
 from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.fixed_point import UNIT, round_targets, shrinkage
-from dpgp.privacy.ledger import GaussianLedger, Ledger
 from dpgp.privacy.mechanism import (
     GramNoise,
     GramRelease,
@@ -41,7 +42,7 @@ class Wall:
 
     rows: Rows
     options: Options
-    ledger: Ledger
+    books: Books
     source: NoiseSource
     threads: int = 1
 
@@ -50,7 +51,7 @@ class Wall:
 
     def release(self, query: Query, share: float, label: str) -> Release:
         """Answer a query with noise worth a share of the budget."""
-        mu = self.ledger.share(share)
+        mu = self.books.share(share)
         match query:
             case CountQuery():
                 return self._count(mu, label)
@@ -63,7 +64,8 @@ class Wall:
         """Release the number of usable rows; a unit changes it by at most its rows."""
         totals = np.array([int(self.rows.usable.sum())], dtype=object)
         sensitivity = float(self.options.max_rows_per_unit)
-        return float(self._noisy_counts(totals, sensitivity, mu, label)[0])
+        bound = Bound("count", 1.0)
+        return float(self._noisy_counts(totals, sensitivity, mu, label, bound)[0])
 
     def _histograms(self, query: HistogramQuery, mu: float, label: str) -> HistogramRelease:
         """Release histograms, of which a row is in one bin each."""
@@ -71,13 +73,19 @@ class Wall:
         sensitivity = histogram_sensitivity(
             query.histograms, self.options.neighbours, self.options.max_rows_per_unit
         )
-        noisy = self._noisy_counts(counts.ravel().astype(object), sensitivity, mu, label)
+        bound = Bound("histograms", float(query.histograms))
+        totals = counts.ravel().astype(object)
+        noisy = self._noisy_counts(totals, sensitivity, mu, label, bound)
         return HistogramRelease(noisy.reshape(counts.shape), gaussian_sigma(sensitivity, mu))
 
-    def _noisy_counts(self, counts: Integers, sensitivity: float, mu: float, label: str) -> Array:
+    def _noisy_counts(
+        self, counts: Integers, sensitivity: float, mu: float, label: str, bound: Bound
+    ) -> Array:
         sigma = gaussian_sigma(sensitivity, mu)
         totals, stds = counts * int(UNIT) ** 2, np.full(len(counts), sigma)
-        return publish(totals, stds, sensitivity, sigma, label, self.ledger, self.source)
+        return publish(
+            totals, stds, sensitivity, sigma, label, self.books, self.source, bound=bound
+        )
 
     def _gram(self, query: GramQuery, mu: float, label: str) -> GramRelease:
         """Release the Gram matrix of features and clipped residuals."""
@@ -88,7 +96,7 @@ class Wall:
             features.dimension,
             noise_of_gram(self.options, query.target_weight, mu),
             label=label,
-            ledger=self.ledger,
+            books=self.books,
             source=self.source,
         )
 
@@ -99,14 +107,14 @@ def release_gram(
     noise: GramNoise,
     *,
     label: str,
-    ledger: GaussianLedger,
+    books: GaussianBooks,
     source: NoiseSource,
     n_jobs: int | None = None,
 ) -> GramRelease:
     """Release the Gram matrix of features and targets with the given noise."""
     totals = exact_gram(rows, features, n_jobs=n_jobs)
     return release_exact_gram(
-        totals, features.dimension, noise, label=label, ledger=ledger, source=source
+        totals, features.dimension, noise, label=label, books=books, source=source
     )
 
 
@@ -116,26 +124,27 @@ def release_exact_gram(
     noise: GramNoise,
     *,
     label: str,
-    ledger: GaussianLedger,
+    books: GaussianBooks,
     source: NoiseSource,
 ) -> GramRelease:
     """Release an exact Gram matrix whose first ``n_features`` columns are features."""
     stds = noise.matrix(n_features, len(totals) - n_features)
-    gram = publish_gram(totals, stds, noise, label, ledger, source)
+    gram = publish_gram(totals, stds, noise, label, books, source)
     return _in_real_units(gram, noise, n_features)
 
 
 def release_sum(
-    values: Array, mu: float, *, label: str, ledger: GaussianLedger, source: NoiseSource
+    values: Array, mu: float, *, label: str, books: GaussianBooks, source: NoiseSource
 ) -> float:
     """Release the sum of values in [−1, 1] with Gaussian noise worth ``mu``."""
     integers = np.array(values, dtype=np.float64)
     round_targets(integers)
     total = int(integers.astype(np.int64).sum()) * int(UNIT)
-    sensitivity = bounded_sum_sensitivity(1.0, ledger.neighbours)
+    sensitivity = bounded_sum_sensitivity(1.0, books.neighbours)
     sigma = gaussian_sigma(sensitivity, mu)
     totals, stds = np.array([total], dtype=object), np.array([sigma])
-    return float(publish(totals, stds, sensitivity, sigma, label, ledger, source)[0])
+    bound = Bound("sum", 1.0)
+    return float(publish(totals, stds, sensitivity, sigma, label, books, source, bound=bound)[0])
 
 
 def _in_real_units(gram: Array, noise: GramNoise, d: int) -> GramRelease:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dpgp.checked_values import ModelFileError
-from dpgp.model.file.document import read_document, write_document
+from dpgp.json_document import digest, read_document, write_document
 from dpgp.model.file.model import FORMAT, decode, encode
 from dpgp.model.fitted import FittedModel
 
@@ -23,7 +23,7 @@ def save(model: FittedModel, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to ``path``: all of it or, if anything fails, nothing."""
     document = encode(model)
     _decoded(document)  # what could not be read back is not written
-    write_document(document, path)
+    write_document({**document, "digest": digest(document)}, path)
 
 
 def load(path: str | os.PathLike[str]) -> FittedModel:
@@ -32,7 +32,10 @@ def load(path: str | os.PathLike[str]) -> FittedModel:
     It predicts what the saved one predicted, to the last bit on the same machine. Raises
     ModelFileError, a ValueError, where the file is not a model of a known format.
     """
-    return _decoded(read_document(path))
+    document = read_document(path)
+    if isinstance(document, dict):
+        document.pop("digest", None)  # for `dpgp verify`
+    return _decoded(document)
 
 
 def _decoded(document: Any) -> FittedModel:

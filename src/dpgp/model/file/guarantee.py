@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ from dpgp.checked_values import (
     ModelFileError,
     as_choice,
     as_fields,
+    as_findings,
     as_flag,
     as_number,
     as_positive,
@@ -17,18 +19,29 @@ from dpgp.checked_values import (
     number_to_json,
 )
 from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import BudgetError, GaussianBooks
 from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.events import ApproximateRelease, Event, GaussianRelease
-from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.ledger import BudgetExceededError, GaussianLedger
+from dpgp.privacy.events import ApproximateRelease, Bound, Event, GaussianRelease
+from dpgp.privacy.fixed_point import FRACTION_BITS, UNIT
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.provenance import Provenance
 from dpgp.privacy.rounding import text_up
-from dpgp.privacy.sensitivity import histogram_sensitivity
+from dpgp.privacy.sensitivity import gram_sensitivity, histogram_sensitivity
 
 MOST_RELEASES = 10_000  # far beyond any model, far below any harm
 LAST_DIGITS = 1e-9
 """Relative difference that other processors may make when books are replayed."""
-_GAUSSIAN = ("type", "label", "coordinates", "sensitivity", "noise_std", "smallest_scale")
+_GAUSSIAN = (
+    "type",
+    "label",
+    "query",
+    "size",
+    "proof",
+    "coordinates",
+    "sensitivity",
+    "noise_std",
+    "smallest_scale",
+)
 _FIELDS = (
     "statement",
     "epsilon",
@@ -38,8 +51,16 @@ _FIELDS = (
     "rows_per_unit",
     "per_person",
     "seeded",
+    "mechanism",
+    "versions",
+    "ledger",
     "releases",
 )
+_MECHANISM = ("name", "grid_bits", "random_source")
+MECHANISM = "discrete Gaussian"
+KINDS = ("gram", "histograms", "count")
+"""Queries that a fit asks; those of the paper's algorithms are not saved."""
+_NOT_SAID = "not said"
 
 
 def about(certificate: Certificate) -> str:
@@ -70,16 +91,30 @@ def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
         "rows_per_unit": int(certificate.rows_per_unit),
         "per_person": bool(certificate.per_person),
         "seeded": bool(certificate.seeded),
+        **_provenance_to_json(certificate.provenance),
         "releases": [_release_to_json(release) for release in certificate.releases],
     }
 
 
+def _provenance_to_json(provenance: Provenance | None) -> dict[str, Any]:
+    known = provenance or Provenance(_NOT_SAID, ())
+    mechanism = (MECHANISM, 2 * FRACTION_BITS, known.random_source)
+    return {
+        "mechanism": dict(zip(_MECHANISM, mechanism, strict=True)),
+        "versions": dict(known.versions),
+        "ledger": known.ledger,
+    }
+
+
 def _release_to_json(release: Event) -> dict[str, Any]:
-    if isinstance(release, ApproximateRelease):
+    if isinstance(release, ApproximateRelease) or release.bound is None:
         raise ModelFileError("models of a private selection cannot be saved.")
     return {
         "type": "GaussianRelease",
         "label": release.label,
+        "query": release.bound.kind,
+        "size": number_to_json(release.bound.size),
+        "proof": release.bound.proof,
         "coordinates": int(release.coordinates),
         "sensitivity": number_to_json(release.sensitivity),
         "noise_std": number_to_json(release.noise_std),
@@ -105,9 +140,24 @@ def certificate_from_json(value: Any) -> Certificate:
         seeded=as_flag(fields["seeded"], "guarantee.seeded"),
         rows_per_unit=as_whole(fields["rows_per_unit"], "guarantee.rows_per_unit"),
         per_person=as_flag(fields["per_person"], "guarantee.per_person"),
+        provenance=_provenance(fields),
     )
     _check_books(certificate)
     return certificate
+
+
+def _provenance(fields: dict[str, Any]) -> Provenance:
+    mechanism = as_fields(fields["mechanism"], "guarantee.mechanism", _MECHANISM)
+    as_choice(mechanism["name"], "guarantee.mechanism.name", (MECHANISM,))
+    as_whole(mechanism["grid_bits"], "guarantee.mechanism.grid_bits", *(2 * FRACTION_BITS,) * 2)
+    versions, ledger = as_findings(fields["versions"], "guarantee.versions"), fields["ledger"]
+    if not isinstance(versions, dict) or not all(isinstance(v, str) for v in versions.values()):
+        raise ModelFileError("`guarantee.versions` must name packages and their versions.")
+    return Provenance(
+        random_source=as_text(mechanism["random_source"], "guarantee.mechanism.random_source"),
+        versions=tuple(versions.items()),
+        ledger=None if ledger is None else as_text(ledger, "guarantee.ledger"),
+    )
 
 
 def _release(value: Any) -> Event:
@@ -120,7 +170,25 @@ def _release(value: Any) -> Event:
         noise_std=as_number(fields["noise_std"], f"{where}.noise_std", low=0.0),
         coordinates=as_whole(fields["coordinates"], f"{where}.coordinates", 1, 10**12),
         smallest_scale=as_number(fields["smallest_scale"], f"{where}.smallest_scale", low=0.0),
+        bound=_bound(fields, where),
     )
+
+
+def _bound(fields: dict[str, Any], where: str) -> Bound:
+    size = as_number(fields["size"], f"{where}.size", low=1.0)
+    bound = Bound(as_choice(fields["query"], f"{where}.query", KINDS), size)
+    as_choice(fields["proof"], f"{where}.proof", (bound.proof,))
+    return bound
+
+
+def _least_sensitivity(bound: Bound, neighbours: Neighbours, rows_per_unit: int) -> float:
+    """Return what one unit can change of such a query, by the proof that it names."""
+    match bound.kind:
+        case "gram":
+            return gram_sensitivity(math.sqrt(bound.size), neighbours, rows_per_unit)
+        case "histograms":
+            return histogram_sensitivity(int(bound.size), neighbours, rows_per_unit)
+    return float(rows_per_unit)
 
 
 def _check_books(certificate: Certificate) -> None:
@@ -138,11 +206,11 @@ def _check_books(certificate: Certificate) -> None:
 def _replayed(releases: Sequence[GaussianRelease], certificate: Certificate) -> float:
     """Book all releases again against the budget that is claimed; return the μ they spend."""
     allowed = mu_of_guarantee(certificate.epsilon, certificate.delta)
-    books = GaussianLedger(allowed * (1.0 + LAST_DIGITS), certificate.neighbours)
+    books = GaussianBooks(allowed * (1.0 + LAST_DIGITS), certificate.neighbours)
     try:
         for release in releases:
             books.reserve(release)
-    except BudgetExceededError:
+    except BudgetError:
         raise ModelFileError(
             "`guarantee` does not follow from the releases that it lists: they cost more."
         ) from None
@@ -151,9 +219,10 @@ def _replayed(releases: Sequence[GaussianRelease], certificate: Certificate) -> 
 
 def _check_release(release: GaussianRelease, neighbours: Neighbours, rows_per_unit: int) -> None:
     """Refuse a release that says less of a unit, or of its noise, than any release can."""
-    is_count = release.label == "number of rows"
-    least = rows_per_unit if is_count else histogram_sensitivity(1, neighbours, rows_per_unit)
-    if release.sensitivity < least:
+    if release.bound is None:
+        raise ModelFileError("`guarantee.releases` must name the query of every release.")
+    least = _least_sensitivity(release.bound, neighbours, rows_per_unit)
+    if release.sensitivity < least * (1.0 - LAST_DIGITS):
         raise ModelFileError(
             "`guarantee.releases.sensitivity` is smaller than what one unit can change."
         )

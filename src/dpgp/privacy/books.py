@@ -10,11 +10,11 @@ from dpgp.privacy.events import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 
 
-class BudgetExceededError(RuntimeError):
+class BudgetError(RuntimeError):
     """A release would cost more than what is left of the budget."""
 
 
-class GaussianLedger:
+class GaussianBooks:
     """A budget in Gaussian DP and the releases booked against it.
 
     A release is booked before its noise is drawn: where drawing fails, it counts as spent. The
@@ -33,7 +33,7 @@ class GaussianLedger:
         return share_of_mu(self.mu, fraction)
 
     def reserve(self, release: GaussianRelease) -> None:
-        """Book a release, or raise BudgetExceededError and book nothing."""
+        """Book a release, or raise BudgetError and book nothing."""
         if self.mu < math.inf:
             self._charge(release)
         self.releases.append(release)
@@ -43,7 +43,7 @@ class GaussianLedger:
         left = self._left - Fraction(release.mu) ** 2 if covered else Fraction(-1)
         eta_left = self._eta_left - release.eta
         if left < 0 or eta_left < 0.0:
-            raise BudgetExceededError(
+            raise BudgetError(
                 f"the release '{release.label}' does not fit into what is left of mu = "
                 f"{self.mu:.6g}; nothing was drawn."
             )
@@ -55,7 +55,7 @@ class GaussianLedger:
         return Spent.by(self.releases).mu
 
 
-class Ledger(GaussianLedger):
+class Books(GaussianBooks):
     """A budget of (ε, δ), held as Gaussian DP."""
 
     def __init__(self, epsilon: float, delta: float, neighbours: Neighbours) -> None:

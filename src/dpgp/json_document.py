@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -41,6 +42,12 @@ def write_document(document: dict[str, Any], path: str | os.PathLike[str]) -> No
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def digest(document: dict[str, Any]) -> str:
+    """Return SHA-256 of a document's values, however they are laid out in a file."""
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def layout(value: Any, indent: str = "") -> str:

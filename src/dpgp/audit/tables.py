@@ -1,0 +1,169 @@
+"""Made-up tables and their worst neighbours: no data of anybody, and values that try to do harm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.domain import Box
+from dpgp.missing import Missing
+from dpgp.options import Options
+from dpgp.privacy.neighbours import Neighbours
+from dpgp.private.arrays import scaled_rows
+from dpgp.private.rows import Rows
+
+Array = NDArray[np.float64]
+Random = np.random.Generator
+
+ROWS = 24
+FAR = (1e3, 1e12, 1e300)
+
+
+@dataclass(frozen=True)
+class MadeUpTable:
+    """Raw inputs (rows, columns), targets (rows, targets), and whose the rows are."""
+
+    X: Array
+    y: Array
+    units: tuple[str, ...] | None = None
+
+    def rows(self, options: Options) -> Rows:
+        """Return the rows as a fit reads them."""
+        return scaled_rows(self.X, self.y.T, options, self.units)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kind of fit to attack: number of inputs and targets, and options."""
+
+    columns: int
+    targets: int = 1
+    asked: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def options(self) -> Options:
+        """What the fit is asked for."""
+        return Options.parse(
+            box=Box.from_bounds((-1, 1), self.columns),
+            target_box=Box.from_bounds((-1, 1), self.targets, argument="target_bounds"),
+            **{"epsilon": 1.0, "delta": 1e-6, **dict(self.asked)},
+        )
+
+
+def _case(columns: int, targets: int = 1, **asked: Any) -> Case:
+    return Case(columns, targets, tuple(asked.items()))
+
+
+PEOPLE = {"per_person": True, "max_rows_per_unit": 3}
+CASES: dict[str, Case] = {
+    "one input": _case(1),
+    "a line": _case(2, features="linear", stages=2),
+    "additive features, two targets": _case(2, 2, features="additive", stages=1),
+    "joint features": _case(2, features="joint", inducing_points=12, stages=1),
+    "a grid": _case(2, features="grid", inducing_points=4, stages=1),
+    "given points": _case(2, inducing_points=[[0.0, 0.0], [0.5, -0.5]], stages=1),
+    "rows that come and go": _case(1, neighbours="add-remove", stages=2),
+    "missing values": _case(1, missing="ignore", stages=2),
+    "people": _case(1, stages=1, **PEOPLE),
+    "people who come and go": _case(
+        1, neighbours="add-remove", missing="ignore", stages=1, **PEOPLE
+    ),
+    "a learned metric": _case(4, stages=2),
+}
+
+
+def random_table(options: Options, random: Random, rows: int = ROWS) -> MadeUpTable:
+    """Return rows of which some are ordinary and some are not."""
+    if not options.per_person:
+        return _table([_row(options, random) for _ in range(rows)], None)
+    most = options.max_rows_per_unit
+    made = [row for _ in range(rows // most) for row in _rows_of_one(options, random, most)]
+    return _table(made, tuple(f"p{k // most}" for k in range(len(made))))
+
+
+def _table(made: Sequence[tuple[Array, Array]], units: tuple[str, ...] | None) -> MadeUpTable:
+    return MadeUpTable(np.array([x for x, _ in made]), np.array([y for _, y in made]), units)
+
+
+def tame_table(options: Options, random: Random, rows: int = ROWS) -> MadeUpTable:
+    """Return rows inside the bounds, among which a single other one would stand out."""
+    table = random_table(options, random, rows)
+    X, y = (random.uniform(-0.9, 0.9, part.shape) for part in (table.X, table.y))
+    return replace(table, X=X, y=y)
+
+
+def _rows_of_one(options: Options, random: Random, count: int) -> list[tuple[Array, Array]]:
+    """Return the rows of one unit, often all alike, which moves a sum the farthest."""
+    if random.integers(2):
+        return [_row(options, random)] * count
+    return [_row(options, random) for _ in range(count)]
+
+
+def _row(options: Options, random: Random) -> tuple[Array, Array]:
+    inputs = [_value(options, random) for _ in range(options.columns)]
+    targets = [_value(options, random) for _ in range(options.n_targets)]
+    return np.array(inputs), np.array(targets)
+
+
+def _value(options: Options, random: Random) -> float:
+    """Return a number inside the bounds, at one of them, far outside, or none at all."""
+    sign = float(random.choice([-1.0, 1.0]))
+    kinds: list[Callable[[], float]] = [
+        lambda: float(random.uniform(-1.0, 1.0)),
+        lambda: float(random.uniform(-1.0, 1.0)),
+        lambda: sign,
+        lambda: sign * float(random.choice(FAR)),
+        lambda: sign * float(random.choice(FAR)),
+        lambda: 0.0,
+    ]
+    if options.missing is Missing.IGNORE:
+        kinds += [lambda: float("nan"), lambda: sign * float("inf")]
+    return kinds[int(random.integers(len(kinds)))]()
+
+
+def neighbour(table: MadeUpTable, options: Options, random: Random) -> MadeUpTable:
+    """Return a table that differs in one unit, which is chosen to do harm."""
+    replaced = options.neighbours is Neighbours.REPLACE
+    if table.units is None and replaced:
+        X, y = table.X.copy(), table.y.copy()
+        place = int(random.integers(len(X)))
+        X[place], y[place] = _row(options, random)
+        return replace(table, X=X, y=y)
+    removed = replaced or bool(random.integers(2))
+    smaller, unit = _without_a_unit(table, random) if removed else (table, None)
+    return smaller if removed and not replaced else _with_a_unit(smaller, unit, options, random)
+
+
+def _without_a_unit(table: MadeUpTable, random: Random) -> tuple[MadeUpTable, str | None]:
+    place = int(random.integers(len(table.X)))
+    if table.units is None:
+        return _taken(table, np.arange(len(table.X)) != place), None
+    unit = table.units[place]
+    return _taken(table, np.array([other != unit for other in table.units])), unit
+
+
+def _taken(table: MadeUpTable, kept: NDArray[np.bool_]) -> MadeUpTable:
+    units = None if table.units is None else tuple(np.array(table.units)[kept].tolist())
+    return MadeUpTable(table.X[kept], table.y[kept], units)
+
+
+def _with_a_unit(
+    table: MadeUpTable, unit: str | None, options: Options, random: Random
+) -> MadeUpTable:
+    """Return a table with one unit more, its rows anywhere, also more of them than count."""
+    most = options.max_rows_per_unit + 2 if table.units is not None else 1
+    name = unit if unit is not None and random.integers(2) else f"new {random.integers(10**6)}"
+    for x, y in _rows_of_one(options, random, int(random.integers(1, most + 1))):
+        place = int(random.integers(len(table.X) + 1))
+        units = None if table.units is None else _inserted(table.units, place, name)
+        X = np.insert(table.X, place, x, axis=0)
+        table = MadeUpTable(X, np.insert(table.y, place, y, axis=0), units)
+    return table
+
+
+def _inserted(units: Sequence[str], place: int, name: str) -> tuple[str, ...]:
+    return (*units[:place], name, *units[place:])

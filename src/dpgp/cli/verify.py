@@ -1,0 +1,138 @@
+"""``dpgp verify`` and ``dpgp sign``: what a model file proves, and who stands behind it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from dpgp.cli.arguments import Json, ModelFile
+from dpgp.cli.failures import STOPPED, UsageError, failures_in_words
+from dpgp.cli.output import Screen, print_files, shown
+from dpgp.cli.progress import working
+from dpgp.cli.show import print_json
+
+if TYPE_CHECKING:
+    from dpgp.verify import Finding
+
+
+def verify(
+    model: ModelFile,
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Public key of the signer, to check the signature.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Recompute the guarantee of a model, independently, from its file alone.
+
+    Uses dp-accounting and none of the code that planned the noise. Ends
+    with exit code 1 where anything does not hold.
+
+    Examples:
+
+    dpgp verify girls.json
+
+    dpgp verify girls.json --key curator.pub
+    """
+    from dpgp.verify.file import ONLY_THE_SIGNER, PROVES
+
+    with failures_in_words(), working("Verifying"):
+        findings = _findings(model, key)
+    holds = all(finding.holds for finding in findings)
+    if json:
+        checks = [vars(finding) for finding in findings]
+        print_json({"holds": holds, "checks": checks, "proves": PROVES, "not": ONLY_THE_SIGNER})
+    else:
+        _print(Screen(), findings, key is not None)
+    if not holds:
+        raise typer.Exit(STOPPED)
+
+
+def _findings(model: Path, key: Path | None) -> list[Finding]:
+    from dpgp.cli.show import in_words
+    from dpgp.verify import Finding
+    from dpgp.verify import verify as verified
+    from dpgp.verify.signature import is_signed_by
+
+    with in_words(model):
+        findings = list(verified(model))
+    if key is not None:
+        signed = is_signed_by(model, key)
+        findings.append(Finding("it is signed by the owner of the key", signed, str(key)))
+    return findings
+
+
+def _print(console: Console, findings: list[Finding], signed: bool) -> None:
+    from dpgp.verify.file import ONLY_THE_SIGNER, PROVES
+
+    for finding in findings:
+        mark = "[green]yes[/]" if finding.holds else "[bold red]NO[/] "
+        console.print(f"{mark}  {finding.question} [dim]{shown(finding.detail)}[/]", soft_wrap=True)
+    console.print("[bold]What the file proves[/]")
+    for sentence in PROVES:
+        console.print(f"  {sentence}", soft_wrap=True, highlight=False)
+    who = "What you take from its signer" if signed else "What only its publisher can vouch for"
+    console.print(f"[bold]{who}[/]")
+    for sentence in ONLY_THE_SIGNER:
+        console.print(f"  {sentence}", soft_wrap=True, highlight=False)
+
+
+def sign(
+    model: Annotated[
+        Path | None, typer.Argument(help="A model that dpgp fit wrote.", show_default=False)
+    ] = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Your private key.", show_default=False),
+    ] = None,
+    create_key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Make a key first: NAME.key to keep secret, NAME.pub to publish.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Sign a model with your name: an Ed25519 signature in a file beside it.
+
+    Signing says: this model is ours, and what its file cannot prove is so.
+    Needs the package cryptography: pip install "dpgp\\[sign]".
+
+    Examples:
+
+    dpgp sign --create-key curator
+
+    dpgp sign girls.json --key curator.key
+    """
+    from dpgp.cli.show import load_model
+    from dpgp.verify import signature
+
+    with failures_in_words():
+        if create_key is not None:
+            print_files(Screen(), _new_key(create_key))
+        if model is None:
+            if create_key is None:
+                raise UsageError("nothing to sign was named; add a model, or --create-key NAME.")
+            return
+        if key is None:
+            raise UsageError("no key was named; add --key curator.key, or --create-key curator.")
+        if not load_model(model).certificate.is_private:
+            raise UsageError(f"'{model}' is a simulation, not private; fit it without a seed.")
+        print_files(Screen(), [signature.sign(model, key)])
+
+
+def _new_key(name: str) -> list[Path]:
+    from dpgp.verify.signature import create_key
+
+    try:
+        return list(create_key(name))
+    except FileExistsError as error:
+        raise UsageError(f"'{error.filename}' exists; choose another name for the key.") from None

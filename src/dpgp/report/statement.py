@@ -1,0 +1,112 @@
+"""A statement for people who decide: what is protected, against whom, and what is not covered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpgp.missing import Missing
+from dpgp.privacy.rounding import factor_text, text_up
+from dpgp.report.guarantee import guarantee_in_words
+
+if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
+    from dpgp.privacy.certificate import Certificate
+
+NOT_COVERED = (
+    "What is true of people in general, learned from many. That a habit harms whoever has it can "
+    "be learned from such a model, and applies to somebody who has it and took no part.",
+    "What was or will be published of the same people elsewhere. The numbers of all such "
+    "publications add up.",
+    "The raw data where they are kept: who has access to them, and how they are secured.",
+    "Mistakes outside of the program: bounds that were read from the data, wrong identifiers, a "
+    "model that was chosen among several after looking at the data.",
+)
+
+
+def statement(model: FittedModel, title: str | None = None) -> str:
+    """Return a statement in plain language, as Markdown."""
+    certificate = model.certificate
+    heading = title or f"{', '.join(model.target_names)} by {', '.join(model.input_names)}"
+    parts = [f"# Privacy statement: {heading}"]
+    if not certificate.is_private:
+        parts.append(
+            "**SIMULATION, NOT PRIVATE.** The noise of this model can be repeated or is absent. "
+            "Nothing below is promised; do not publish the model."
+        )
+    parts += [
+        _section("What is published", _published(model)),
+        _section("What is protected", _protected(certificate)),
+        _section("Against whom", _adversary()),
+        _section("What is assumed to be public", _public(model)),
+        _section("What is not covered", list(NOT_COVERED)),
+        _section("How it can be checked", _checks(certificate)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(title: str, sentences: list[str]) -> str:
+    return "\n".join([f"## {title}", "", *(f"- {sentence}" for sentence in sentences)])
+
+
+def _published(model: FittedModel) -> list[str]:
+    return [
+        f"A statistical model that predicts {', '.join(model.target_names)} from "
+        f"{', '.join(model.input_names)}, with its uncertainty. It contains no record of anybody.",
+        "Everything in it was computed from sums over many people to which random noise was added.",
+    ]
+
+
+def _protected(certificate: Certificate) -> list[str]:
+    odds = factor_text(certificate.epsilon)
+    return [
+        f"{certificate.unit[0].upper()}{certificate.unit[1:]}: all of its values, those that are "
+        "predicted and those that are predicted from.",
+        guarantee_in_words(certificate),
+        f"In other words: if somebody's risk of any harm would be 1 in 1,000 without their data "
+        f"in the study, it is at most {odds} in 1,000 with them, but for a chance of "
+        f"{text_up(certificate.delta)}.",
+    ]
+
+
+def _adversary() -> list[str]:
+    return [
+        "Anybody who sees the model, also with unlimited computing power, with any other data, and "
+        "with the knowledge of every other record of the study.",
+        "Not against those who hold the data: they see it anyway, and must be trusted.",
+        "Not against somebody who measures how long the computation took.",
+    ]
+
+
+def _public(model: FittedModel) -> list[str]:
+    columns = "; ".join(
+        f"{name} from {low} to {high}" for name, _, low, high in model.column_rows()
+    )
+    counted = (
+        "The number of records is public."
+        if model.options.row_count_is_public
+        else "The number of records is protected too."
+    )
+    incomplete = (
+        ["That no record was incomplete, since the fit would have stopped."]
+        if model.options.missing is Missing.ERROR
+        else []
+    )
+    return [
+        f"The columns and their bounds, chosen without looking at the data: {columns}.",
+        "All other options of the fit, which stand in the model's file.",
+        counted,
+        *incomplete,
+    ]
+
+
+def _checks(certificate: Certificate) -> list[str]:
+    sentences = [
+        "`dpgp verify model.json` recomputes the guarantee from the model's file, with a program "
+        "of other authors. It cannot prove that the noise was drawn as stated, nor that nothing "
+        "else was published: for that, whoever signs the model is responsible.",
+        "`dpgp audit` attacks the program that made it.",
+    ]
+    if certificate.provenance is not None and certificate.provenance.ledger is not None:
+        link = certificate.provenance.ledger
+        sentences.append(f"The fit stands in a ledger of all spending, as entry {link}.")
+    return sentences
