@@ -171,3 +171,11 @@ def test_intervals_know_that_a_close_fit_flatters_its_own_rows():
     ]
     assert held[1] > 0.92
     assert held[0] > held[1]
+
+
+def test_more_inputs_than_rows_are_refused_before_anything_is_spent():
+    with pytest.raises(ValueError, match="more rows than inputs") as caught:
+        regressor().fit(X[:5], Y[:5])
+    assert not hasattr(caught.value, "spent")
+    with pytest.raises(ValueError, match="more rows than inputs"):
+        dpgp.plan(n=5, bounds=[(0, 1)] * 5, target_bounds=(0, 1), epsilon=1.0)

@@ -128,6 +128,14 @@ class Options:
         wishes = self.own_kernels or self.families is not None or self.inducing_points is not None
         return (self.columns >= MANY_INPUTS or bool(self.box.categories)) and not wishes
 
+    def check_rows(self, public_rows: int | None) -> None:
+        """Refuse fewer rows than inputs where their number is public: nothing could be learned."""
+        if self.learns_metric and public_rows is not None and public_rows <= self.columns:
+            raise ValueError(
+                f"there must be more rows than inputs, of which there are {self.columns}; leave "
+                "inputs out, or collect more rows."
+            )
+
     @property
     def row_count_is_public(self) -> bool:
         """Whether any two neighbours have the same number of usable rows.

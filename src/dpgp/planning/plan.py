@@ -187,6 +187,7 @@ def plan_of(options: Options, n: int, noise_std: float | None = None) -> Plan:
     """Plan a fit of ``n`` rows with these options."""
     question = Question(options, _functions(options, noise_std))
     rows = as_count("n", n)
+    options.check_rows(rows)
     answer = question.answer(rows, options.epsilon)
     _check_rows(rows, answer)
     _check_use(rows, options.epsilon, answer.errors)

@@ -42,6 +42,7 @@ def fit_rows(
     check_savable(options)
     books = Books(options.epsilon, options.delta, options.neighbours)
     public_rows = len(rows) if options.row_count_is_public else None
+    options.check_rows(public_rows)
     steps = planned_steps(Purse(options, books.mu, public_rows), kinds)
     check_noise(steps, options, books)
     wall = Wall(rows, options, books, source, threads)
