@@ -289,12 +289,12 @@ def test_ignored_rows_contribute_nothing():
 
 
 def test_a_fitted_model_holds_no_row():
-    labels = [("C", "O", f"private-{i}") for i in range(20)]
+    labels = [("C", "O", f"ZQX-{i}") for i in range(20)]
     X = [Graph(label, ((0, 1), (1, 2))) for label in labels]
     Z = [Graph(("C", "O"), ((0, 1),)), Graph(("C", "C"), ((0, 1),))]
     kernel = NormalizedKernel(WeisfeilerLehmanKernel(2))
     with pytest.warns(SeededNoiseWarning):
         model = dp_gp_inference(X, np.ones(20), Z, kernel, epsilon=1.0, random_state=0, **PUBLIC)
     model.predict(X)
-    assert b"private" not in pickle.dumps(model)
-    assert "private" not in repr(model)
+    assert b"ZQX" not in pickle.dumps(model)
+    assert "ZQX" not in repr(model)
