@@ -72,7 +72,7 @@ test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
 .venv-oldest/.stamp: tests/oldest.txt pyproject.toml
 	@rm -rf .venv-oldest
 	@$(PYTHON) -m venv .venv-oldest
-	@PIP_DISABLE_PIP_VERSION_CHECK=1 .venv-oldest/bin/pip install -qq -r $< .
+	@PIP_DISABLE_PIP_VERSION_CHECK=1 .venv-oldest/bin/pip install -qq -r $< . ./experiments
 	@touch $@
 
 test-oldest: .venv-oldest/.stamp

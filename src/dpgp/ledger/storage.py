@@ -92,7 +92,7 @@ def _connected(path: Path) -> Iterator[sqlite3.Connection]:
         )
     try:
         connection = sqlite3.connect(
-            f"{path.resolve().as_uri()}?mode=rw", PATIENCE, isolation_level=None, uri=True
+            f"{path.resolve().as_uri()}?mode=rw", timeout=PATIENCE, isolation_level=None, uri=True
         )
         try:
             _harden(connection)
