@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,26 +23,26 @@ NOTABLE = 0.01
 """Pairs of inputs are printed where the interval of their share reaches that far."""
 
 
-class AnswerTable:
+class AnswerTable(ABC):
     """A table with a title and a note, for people, notebooks and data frames."""
 
     @property
+    @abstractmethod
     def title(self) -> str:
         """What the table is about."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def note(self) -> str:
         """What must be known to read it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns of the table, as ``pandas.DataFrame`` takes them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def text_table(self) -> TextRows:
         """Return headings and cells to read."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         headings, cells = self.text_table()
