@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import sys
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,6 +45,15 @@ def predict(
     coverage: Annotated[
         float, typer.Option(help="How often the interval shall hold a new observation.")
     ] = 0.95,
+    quantile: Annotated[
+        list[float] | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Add the value that this share of new observations stays below, such as 0.97, as "
+            "a column _q0.97. Once for each.",
+            show_default=False,
+        ),
+    ] = None,
     name: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,12 +75,15 @@ def predict(
 
     dpgp predict girls.json new.csv -o out.csv --coverage 0.9
 
+    dpgp predict girls.json new.csv --quantile 0.03 --quantile 0.97
+
     cat new.csv | dpgp predict girls.json - > out.csv
     """
     from dpgp.private.tables import read_table
 
     with failures_in_words():
         _check_coverage(coverage)
+        quantiles = _checked_quantiles(quantile or [])
         if output != STANDARD_OUTPUT:
             check_output(Path(output), str(model), data, force=force)
         fitted = load_model(model)
@@ -80,10 +91,11 @@ def predict(
         with working("Reading"):
             table = read_table(data)
         X = _inputs(fitted, table)
-        header = [*table.names, *(f"{target}_{suffix}" for target in names for suffix in SUFFIXES)]
+        suffixes = [*SUFFIXES, *(f"q{level:g}" for level in quantiles)]
+        header = [*table.names, *(f"{target}_{suffix}" for target in names for suffix in suffixes)]
         _check_header(header, len(table.names))
         _say_what_is_special(fitted, X)
-        columns = _predictions(fitted, X, coverage)
+        columns = _predictions(fitted, X, coverage, quantiles)
         with _writing(output) as file:
             _write(file, header, table, columns)
     if output != STANDARD_OUTPUT:
@@ -93,6 +105,15 @@ def predict(
 def _check_coverage(coverage: float) -> None:
     if not 0.0 < coverage < 1.0:
         raise UsageError(f"--coverage must lie between 0 and 1, got {coverage:g}; 0.95 is usual.")
+
+
+def _checked_quantiles(quantiles: Sequence[float]) -> Sequence[float]:
+    for level in quantiles:
+        if not 0.0 < level < 1.0:
+            raise UsageError(
+                f"--quantile must lie between 0 and 1, got {level:g}; 0.5 is the median."
+            )
+    return quantiles
 
 
 def _target_names(model: FittedModel, given: Sequence[str] | None) -> Sequence[str]:
@@ -137,34 +158,27 @@ def _column(table: Table, name: str, category: Category | None) -> Array:
     return table.numbers(name) if category is None else table.levels(name, category)
 
 
-def _predictions(model: FittedModel, X: Array, coverage: float) -> list[Array]:
-    """Return mean, std, lower and upper of every target in turn; NaN where inputs are missing."""
+def _predictions(
+    model: FittedModel, X: Array, coverage: float, quantiles: Sequence[float]
+) -> list[Array]:
+    """Return mean, std, ends and quantiles of every target; NaN where inputs are missing."""
     import numpy as np
 
+    from dpgp.coded_rows import CodedRows
+
     complete = np.flatnonzero(np.isfinite(X).all(axis=1))
-    columns = np.full((len(model.calibrations), len(SUFFIXES), len(X)), np.nan)
-    factors = np.array([calibration.factor(coverage) for calibration in model.calibrations])
+    columns = np.full((model.n_targets, len(SUFFIXES) + len(quantiles), len(X)), np.nan)
     for batch in tracked(_batches(complete), "Predicting"):
-        mean, std = _mean_and_std(model, X[batch])
-        half_width = factors[:, None] * std
-        columns[:, :, batch] = np.stack([mean, std, mean - half_width, mean + half_width], axis=1)
+        U = model.unit_inputs(CodedRows(X[batch]))
+        for k in range(model.n_targets):
+            law = model.observations(k, U)
+            found = [law.mean, law.std, *law.ends(coverage), *map(law.quantile, quantiles)]
+            columns[k][:, batch] = found
     return list(columns.reshape(-1, len(X)))
 
 
 def _batches(rows: Indices) -> list[Indices]:
     return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
-
-
-def _mean_and_std(model: FittedModel, X: Array) -> tuple[Array, Array]:
-    """Return both with a row for each target."""
-    import numpy as np
-
-    from dpgp.coded_rows import CodedRows
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        mean, std = model.predict(CodedRows(X), return_std=True)
-    return np.atleast_2d(mean.T), np.atleast_2d(std.T)
 
 
 def _say_what_is_special(model: FittedModel, X: Array) -> None:

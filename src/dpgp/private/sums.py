@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap
-from dpgp.features.residuals import Residuals
+from dpgp.features.residuals import RowValues
 from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, Integers, check_even, shared_out, sum_blocks
 from dpgp.privacy.fixed_point import round_columns, round_targets
 from dpgp.private.rows import Rows
@@ -27,7 +27,7 @@ BLOCK_ROWS = MAX_BLOCK_ROWS  # fewer would cost calls, more would not be exact
 def exact_gram(
     rows: Rows,
     features: FeatureMap,
-    residuals: Residuals | None = None,
+    residuals: RowValues | None = None,
     *,
     n_jobs: int | None = None,
     block_rows: int = BLOCK_ROWS,
@@ -49,7 +49,7 @@ def exact_gram(
 def integer_columns(
     block: Rows,
     features: FeatureMap,
-    residuals: Residuals | None = None,
+    residuals: RowValues | None = None,
     out: Array | None = None,
 ) -> Array:
     """Return the integers ψ of every row of a block; zero for rows that cannot be used."""
