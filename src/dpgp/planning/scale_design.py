@@ -46,7 +46,7 @@ SUM_ERROR = 0.016
 """Noise of a sum of φq, as a share of all rows, that is paid for within these shares of μ². By
 hand: noise in the widths of intervals against noise in the mean."""
 
-WORTH = 0.8
+WORTH = 0.9
 """Share of the typical sd of log c that a forecast may leave unknown for the step to be taken."""
 
 POINTS = 256
