@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from dpgp.inference.conformal import EDGES, _candidates
 from dpgp.inference.noisy_law import believe, bent_candidates
+from dpgp.inference.signed_law import skewed_candidates
 
-COUNTS, N = np.array([800.0, 610, 480, 390, 220, 80, 20]), 2600
+EDGES = (-np.inf, -1.7, -0.8, 0.0, 0.8, 1.7, np.inf)
+COUNTS, N = np.array([90.0, 480, 800, 710, 420, 100]), 2600
 
 
 def formula(candidates, k, noise_std, n_std):
@@ -20,7 +21,7 @@ def formula(candidates, k, noise_std, n_std):
 
 @pytest.mark.parametrize(("noise_std", "n_std"), [(5.0, 0.0), (60.0, 0.0), (60.0, 90.0)])
 def test_conditioning_matches_the_formula(noise_std, n_std):
-    candidates = _candidates(tuple(EDGES))
+    candidates = skewed_candidates(EDGES)
     belief = believe(COUNTS, noise_std, N, candidates, n_std)
     best = int(np.argmax(belief.weights))
     chosen = [best, *range(0, len(belief.weights), 97)]

@@ -1,10 +1,12 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.integrate import trapezoid
 from scipy.stats import norm
 
 from dpgp.inference.conformal import EDGES, FINE_EDGES
-from dpgp.inference.signed_law import GRID, both_sides, signed_belief, skewed_law
+from dpgp.inference.signed_law import GRID, both_sides, gamma_law, signed_belief, skewed_law
 
 LAWS = {
     "gaussian": lambda n, rng: rng.normal(size=n),
@@ -16,10 +18,15 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("inverse_df", [0.0, 0.4])
-@pytest.mark.parametrize("skew", [-1.0, 0.0, 0.5])
-def test_a_skewed_law_is_a_law_of_mean_zero(inverse_df, skew):
-    law = skewed_law(inverse_df, 0.7, skew)
+SHAPES = [*product([0.0, 0.4], [-1.0, 0.0, 0.5])]
+CANDIDATES = [
+    *(skewed_law(inverse_df, 0.7, skew) for inverse_df, skew in SHAPES),
+    *(gamma_law(shape, scale) for shape, scale in product([1.0, 4.0], [0.7, -0.7])),
+]
+
+
+@pytest.mark.parametrize("law", CANDIDATES)
+def test_a_skewed_law_is_a_law_of_mean_zero(law):
     assert law(np.array([-np.inf, np.inf])) == pytest.approx([0.0, 1.0])
     x = np.concatenate([-np.geomspace(1e5, 1e-4, 20_001), np.geomspace(1e-4, 1e5, 20_001)])
     F = law(x)

@@ -2,7 +2,8 @@ r"""The law of signed residuals from one noisy histogram: skewed Student laws, b
 
 A candidate has a scale s, a tail and a skewness γ: the two halves of a Student law h with scales
 :math:`se^{-\gamma}` and :math:`se^\gamma`, joined at the mode (Fernández & Steel 1998) and moved so
-that the mean is zero. :mod:`dpgp.inference.noisy_law` weighs them by the noisy counts.
+that the mean is zero; or it is a gamma law about its mean, which has an end on one side as waiting
+times and costs have. :mod:`dpgp.inference.noisy_law` weighs them by the noisy counts.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammainc
 from scipy.stats import norm
 from scipy.stats import t as student
 
@@ -33,6 +35,7 @@ LOG_SCALE_SD = 0.4  # residuals' own sd is right to a factor 1.5
 INVERSE_DF = np.array([0.0, 0.2, 0.4])  # tails from normal to Student with 2.5 df
 SKEWS = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])  # the longer half up to seven times the other
 SKEW_SD = 0.5
+GAMMA_SHAPES = {4.0: 0.5, 1.0: 1.0}  # skewness 1, and 2 of an exponential law; as improbable as γ
 
 _HALF = np.concatenate([np.linspace(0, 6, 241), np.geomspace(6.2, 60, 60)])
 GRID = np.concatenate([-_HALF[:0:-1], _HALF])
@@ -61,7 +64,15 @@ def skewed_candidates(edges: tuple[float, ...]) -> Candidates:
         (skewed_law(inverse_df, math.exp(log_scale), skew), _log_prior(log_scale, skew))
         for inverse_df, log_scale, skew in choices
     ]
-    return bent_candidates(laws, np.array(edges), GRID)
+    return bent_candidates([*laws, *_gamma_laws()], np.array(edges), GRID)
+
+
+def _gamma_laws() -> list[tuple[Law, float]]:
+    choices = product(GAMMA_SHAPES.items(), (1.0, -1.0), LOG_SCALES)
+    return [
+        (gamma_law(shape, sign * math.exp(log_scale)), _log_prior(log_scale, skew))
+        for (shape, skew), sign, log_scale in choices
+    ]
 
 
 def _log_prior(log_scale: float, skew: float) -> float:
@@ -80,6 +91,16 @@ def skewed_law(inverse_df: float, scale: float, skew: float) -> Law:
         t = x + mean
         left = below * (1 - half(np.maximum(-t, 0.0) / low))
         return np.asarray(left + (1 - below) * half(np.maximum(t, 0.0) / high))
+
+    return cdf
+
+
+def gamma_law(shape: float, scale: float) -> Law:
+    r"""CDF of :math:`s(G - k)/\sqrt k` for a gamma variable G of shape k; s < 0 mirrors it."""
+
+    def cdf(x: Array) -> Array:
+        below = gammainc(shape, np.maximum(shape + math.sqrt(shape) * x / scale, 0.0))
+        return np.asarray(below if scale > 0 else 1.0 - below)
 
     return cdf
 
