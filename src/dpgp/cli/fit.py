@@ -122,7 +122,7 @@ def fit(
         request = request_of(said)
         if dry_run:
             raw = read_request(source, request)
-            print_dry_run(request, said, _expected_rows(raw, request, said), json)
+            print_dry_run(request, said, _expected_rows(raw, request, said), purse, json)
             return
         path = checked_output(said.output, source, study, force)
         check_may_spend(yes)
