@@ -61,6 +61,11 @@ def mean_gram(tree: Tree, X: Any, Y: Any, library: Library) -> Any:
     return mean + 0.0 * (X @ transposed(Y, library))
 
 
+def weighted_gram(tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
+    """Return Σ_t ω_t K_t(X, Y) over all θ_t, (|X|, |Y|)."""
+    return rules_of_trees()[tree["type"]].weighted_gram(tree, weights, X, Y)
+
+
 def mean_diagonal(tree: Tree, X: Any, library: Library) -> Any:
     """Return k_θ(x, x) averaged over θ, (|X|)."""
     mean = library.einsum("tn->n", diagonal(tree, X, library)) / draws(tree)

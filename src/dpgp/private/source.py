@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 class Partial:
     """The exact sum over some rows, and by what arithmetic it was computed.
 
-    ``arithmetic`` is a digest of what the question makes of public rows, to the last bit: processors
-    whose digests are equal give a row the same integers.
+    ``arithmetic`` is a digest of what the question makes of a public row, to the last bit: where
+    digests are equal, processors compute alike.
     """
 
     integers: Integers
