@@ -63,9 +63,8 @@ class GramSum:
     def partial(self, batches: Iterable[Rows]) -> Partial:
         """Return the sum over all batches."""
         size, arithmetic = len(self.public), self._arithmetic()
-        dimension = self.features.dimension + len(self.public.targets)
         blocks = _blocks(batches, self.features.filler, size)
-        return Partial(sum_columns(blocks, self._columns, dimension, size), arithmetic)
+        return Partial(sum_columns(blocks, self._columns, self._dimension, size), arithmetic)
 
     def _columns(self, block: Rows, out: Array) -> Array:
         return integer_columns(block, self.features, self.residuals, out)
@@ -75,6 +74,10 @@ class GramSum:
         all_bits = digest(psi[:, 0])
         check_even(_rounded(psi, self.features.dimension))
         return all_bits
+
+    @property
+    def _dimension(self) -> int:
+        return self.features.dimension + len(self.public.targets)
 
 
 @dataclass(frozen=True)
