@@ -54,6 +54,10 @@ class KernelRule(ABC):
     def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
         """Return K_θ(X, Y), (thetas, |X|, |Y|), with lengths of 1 where it is constant."""
 
+    def gram_of(self, kernel: Any, X: Array, Y: Array) -> Array:
+        """Return K(X, Y) of one kernel."""
+        return np.asarray(kernel(X, Y))
+
     def weighted_gram(self, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
         """Return Σ_t ω_t K_t(X, Y) over all θ_t, (|X|, |Y|)."""
         parts = []

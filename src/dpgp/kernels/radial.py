@@ -38,6 +38,16 @@ class Radial(Leaf):
         lengths = tree["length_scale"] + 0.0 * Y[:1, :]  # a row for each θ, a column an input
         return self.radial(tree, library.einsum("td,dnm->tnm", lengths**-2.0, squares), library)
 
+    def gram_of(self, kernel: Any, X: Array, Y: Array) -> Array:
+        """Return g(Σ_n (x_n − y_n)²/ℓ_n²) with few temporaries."""
+        lengths = np.broadcast_to(kernel.length_scale, X.shape[1])
+        squares = np.zeros((len(X), len(Y)))
+        for x, y, length in zip(X.T, Y.T, lengths.tolist(), strict=True):
+            distance = (x / length)[:, None] - y / length
+            distance *= distance
+            squares += distance
+        return np.asarray(self.radial(self.tree_of(kernel), squares[None], NUMPY)[0])
+
     def weighted_gram(self, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
         """Return Σ_t ω_t g_t(s_t), a few θ at a time: temporaries beyond the cache cost more."""
         squares = ((X.T[:, :, None] - Y.T[:, None, :]) ** 2).reshape(X.shape[1], -1)

@@ -25,6 +25,7 @@ Result = TypeVar("Result")
 
 MAX_BLOCK_ROWS = 2 ** (52 - 2 * FRACTION_BITS)  # sums of q_iq_j stay below 2⁵³, exact in float64
 _MAX_INT64_ROWS = 2 ** (62 - 2 * FRACTION_BITS)  # and below 2⁶³
+_APART = 64
 _PROBED_SIZES = (7, 49, 100)  # small, a grid of two inputs, large: BLAS takes other paths by size
 
 
@@ -100,10 +101,18 @@ def sum_columns(
     ``columns_of`` may write a block's columns to the array it is given, (dimension, block_rows).
     The result is the same, bit for bit, for any order of the rows and any cut into blocks.
     """
-    gram, workspace = ExactGram(dimension), np.empty((dimension, block_rows))
+    gram, out = ExactGram(dimension), workspace(dimension, block_rows)
     for block in blocks:
-        gram.add(columns_of(block, workspace))
+        gram.add(columns_of(block, out))
     return gram.total()
+
+
+def workspace(dimension: int, block_rows: int) -> Array:
+    """Return room for the columns of a block.
+
+    Its rows are not a power of two apart: those would share few places of the cache.
+    """
+    return np.empty((dimension, block_rows + _APART))[:, :block_rows]
 
 
 def shared_out(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap
 from dpgp.features.residuals import Residuals
-from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, Integers, check_even, sum_columns
+from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, Integers, check_even, sum_columns, workspace
 from dpgp.privacy.fixed_point import round_columns, round_targets
 from dpgp.private.rows import Rows
 from dpgp.private.source import Partial, Source, digest
@@ -63,18 +63,22 @@ class GramSum:
     def partial(self, batches: Iterable[Rows]) -> Partial:
         """Return the sum over all batches."""
         size, arithmetic = len(self.public), self._arithmetic()
-        dimension = self.features.dimension + len(self.public.targets)
         blocks = _blocks(batches, self.features.filler, size)
-        return Partial(sum_columns(blocks, self._columns, dimension, size), arithmetic)
+        return Partial(sum_columns(blocks, self._columns, self._dimension, size), arithmetic)
 
     def _columns(self, block: Rows, out: Array) -> Array:
         return integer_columns(block, self.features, self.residuals, out)
 
     def _arithmetic(self) -> bytes:
-        psi = real_columns(self.public, self.features, self.residuals)
+        out = workspace(self._dimension, len(self.public))
+        psi = real_columns(self.public, self.features, self.residuals, out)
         all_bits = digest(psi[:, 0])
         check_even(_rounded(psi, self.features.dimension))
         return all_bits
+
+    @property
+    def _dimension(self) -> int:
+        return self.features.dimension + len(self.public.targets)
 
 
 @dataclass(frozen=True)
