@@ -17,6 +17,7 @@ from dpgp.cli.plan import plan
 from dpgp.cli.predict import predict
 from dpgp.cli.report import report
 from dpgp.cli.show import show
+from dpgp.cli.studio import studio
 from dpgp.cli.verify import sign, verify
 
 app = typer.Typer(
@@ -71,4 +72,5 @@ app.command()(sign)
 app.command()(statement)
 app.command()(registry)
 app.command()(demo)
+app.command()(studio)
 app.add_typer(ledger, name="ledger")

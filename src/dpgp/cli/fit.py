@@ -117,23 +117,24 @@ def fit(
             partition=partition,
         )
         said = with_study_file(options, study)
-        source = _checked_source(said)
-        purse = _ledger(said)
+        source = checked_source(said)
+        purse = ledger_of_study(said)
         request = request_of(said)
         if dry_run:
-            raw = _read(source, request)
+            raw = read_source(source, request)
             print_dry_run(request, said, _expected_rows(raw, request, said), json)
             return
         path = _checked_output(said.output, source, study, force)
         check_may_spend(yes)
-        raw = _read(source, request)
+        raw = read_source(source, request)
         _show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
         model = fit_request(request, raw, purse)
-        _save(model, path)
+        save_model(model, path)
     _report(model, path, json)
 
 
-def _checked_source(said: Study) -> str:
+def checked_source(said: Study) -> str:
+    """Return where the table is; a UsageError where none was named."""
     if said.data is None:
         raise unsaid("no table", "a CSV or Parquet file", "data")
     if Path(said.data).suffix in (".yaml", ".yml"):
@@ -141,7 +142,7 @@ def _checked_source(said: Study) -> str:
     return said.data
 
 
-def _ledger(said: Study) -> Ledger | None:
+def ledger_of_study(said: Study) -> Ledger | None:
     """Return the ledger to spend from; an error, before any table is read, where it is none."""
     from dpgp.ledger import Ledger
 
@@ -160,7 +161,8 @@ def _checked_output(output: Path | None, data: str, study: Path | None, force: b
     return output
 
 
-def _read(source: str, request: Request) -> Rows:
+def read_source(source: str, request: Request) -> Rows:
+    """Read what a request names of a table."""
     with working("Reading"):
         from dpgp.cli.rows import read_rows
 
@@ -178,7 +180,7 @@ def _show_and_ask(
     messages = Screen(stderr=True)
     if not (yes and json):
         print_request(messages, request, rows, said.title)
-        print_ledger(messages, _ledger(said))
+        print_ledger(messages, ledger_of_study(said))
         print_forecast(messages, request, rows)
     if not yes:
         ask()
@@ -195,7 +197,8 @@ def fit_request(request: Request, rows: Rows, ledger: Ledger | None = None) -> F
         return fit_rows(rows, request.options, source, threads, ledger=ledger)
 
 
-def _save(model: FittedModel, path: Path) -> None:
+def save_model(model: FittedModel, path: Path) -> None:
+    """Write a model; what fails says what was spent on it."""
     from dpgp.privacy.certificate import spending_noted
 
     with spending_noted(lambda: model.certificate):
