@@ -19,7 +19,13 @@ LONGEST_LINE = 2**20
 """Bytes that a line of names may have; a longer one is no header."""
 
 _PARQUET = b"PAR1"
-_NO_NAME = re.compile(r"[\W\d]+|.*\d[-/.]\d+[-/.]\d.*|[-+]?(inf|nan|na|null|true|false)", re.I)
+_NO_NAME = re.compile(
+    r"[\W\d]+"  # figures and marks: a number, a time, a telephone
+    r"|[-+]?\d+[.,]?\d*e[-+]?\d+"
+    r"|.*\d[-/.]\d+[-/.]\d.*"  # a date
+    r"|[-+]?inf|nan|na|null|true|false",
+    re.IGNORECASE,
+)
 
 NO_HEADER = (
     "the first line of the file does not name the columns: it must hold a name for each, no two "

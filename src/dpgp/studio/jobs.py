@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -28,6 +29,10 @@ UNKNOWN = (
     "It did not say what it had spent: count all of it, ε = {epsilon} at δ = {delta}, against the "
     "budget of these people."
 )
+NO_WORD = {
+    "ended": "failed",
+    "message": "The fit ended without a word, perhaps for want of memory.",
+}
 WITH_LEDGER = " The ledger counts it."
 
 
@@ -46,6 +51,7 @@ class Job:
     saved: bool = False
     message: str = ""
     health: list[str] = field(default_factory=list)
+    last_words: Mapping[str, Any] = field(default_factory=lambda: NO_WORD)
     started: float = field(default_factory=time.monotonic)
     seconds: float = 0.0
 
@@ -89,15 +95,20 @@ class Job:
             self.released += 1
             self.may_have_spent = True
         if "ended" in event:
-            self.health = event.get("health", [])
-            self.end(event["ended"], event.get("message", ""), event.get("notes", ()))
+            self.last_words = event
 
-    def end(self, status: str, message: str, notes: Sequence[str]) -> None:
+    def words(self) -> str:
         """Say how it ended, and what was spent if there is no model to show for it."""
+        notes = list(self.last_words.get("notes", ())) or [self._spent_in_words()]
+        said = self.last_words.get("message", "")
+        return " ".join([said, *([] if self.saved else notes)]).strip()
+
+    def end(self) -> None:
+        """Take what the worker said last for the end."""
         self.seconds = time.monotonic() - self.started
-        spent = [] if self.saved else (list(notes) or [self._spent_in_words()])
-        self.message = " ".join([message, *spent]).strip()
-        self.status = "done" if self.saved else status
+        self.message = self.words()
+        self.health = self.last_words.get("health", [])
+        self.status = "done" if self.saved else self.last_words["ended"]
 
     def _spent_in_words(self) -> str:
         if not self.may_have_spent:
@@ -158,7 +169,9 @@ class Jobs:
         with self._lock:
             if key in self._running and job.status == "running":
                 job.status = "stopping"
-                self._close_input(key)
+                stdin = self._running[key][0].stdin
+                if stdin is not None:
+                    stdin.close()
         return job
 
     def close(self) -> list[Job]:
@@ -198,28 +211,18 @@ class Jobs:
 
     def _listen(self, job: Job, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
-        for line in process.stdout:
-            job.hear(json.loads(line))
-        process.wait()
+        with process:
+            for line in process.stdout:
+                job.hear(json.loads(line))
         with self._lock:
-            if job.is_running:
-                job.end("failed", "The fit ended without a word, perhaps for want of memory.", ())
-            self._keep_record(job)
-            self._close_input(job.key)
             del self._running[job.key]
+            self._end(job)
 
-    def _keep_record(self, job: Job) -> None:
-        """Leave what was spent beside the study where there is no model, and else no folder."""
-        if job.saved:
-            return
-        if job.may_have_spent:
-            (job.folder / "spent.txt").write_text(f"{job.message}\n", encoding="utf-8")
-            return
-        for name in (STUDY_FILE, SCRIPT):
-            (job.folder / name).unlink()
-        job.folder.rmdir()
-
-    def _close_input(self, key: str) -> None:
-        process, _ = self._running[key]
-        if process.stdin is not None and not process.stdin.closed:
-            process.stdin.close()
+    def _end(self, job: Job) -> None:
+        """End a fit; what was spent is left beside the study where there is no model."""
+        words = job.words()
+        if not job.saved and job.may_have_spent:
+            (job.folder / "spent.txt").write_text(f"{words}\n", encoding="utf-8")
+        elif not job.saved:
+            shutil.rmtree(job.folder)
+        job.end()
