@@ -30,7 +30,7 @@ from dpgp.options import Options
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.privacy.noise import noise_source
 from dpgp.private.arrays import scaled_rows
-from dpgp.private.fit import fit_rows
+from dpgp.private.joint import fit_alone_or_jointly
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
@@ -38,8 +38,12 @@ if TYPE_CHECKING:
     from dpgp.model.density import InputDensity
     from dpgp.model.fitted import FittedModel
     from dpgp.privacy.certificate import Certificate
+    from dpgp.sites import Site
 
 Array = NDArray[np.float64]
+
+NOT_OPTIONS = ("bounds", "target_bounds", "categories", "random_state", "n_jobs", "ledger", "site")
+"""Parameters that are read by themselves."""
 
 
 class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -91,6 +95,9 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
     ledger
         A :class:`~dpgp.Ledger`, or the path of one, that this and all other fits of these people
         spend from. Every fit, also of a clone, reserves its price there before it draws any noise.
+    site
+        A :class:`~dpgp.sites.Site` that these rows are of: they are fitted together with those of
+        the other sites, which nobody shows. docs/how-to/several-custodians.md.
 
     Attributes
     ----------
@@ -132,6 +139,7 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
+        site: Site | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -150,6 +158,7 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger
+        self.site = site
 
     def fit(self, X: Any, y: Any, units: Any = None) -> Self:
         """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person."""
@@ -162,7 +171,7 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         rows = scaled_rows(X, targets, options, units)
         with self._spending_kept():
             source = noise_source(self.random_state)
-            self.model_ = fit_rows(rows, options, source, threads, ledger=ledger)
+            self.model_ = fit_alone_or_jointly(self.site, rows, options, source, threads, ledger)
         self._targets_are_columns = y.ndim > 1
         return self
 
@@ -189,7 +198,7 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
     ) -> Options:
         names = getattr(self, "feature_names_in_", None)
         asked = self.get_params(deep=False)
-        for name in ("bounds", "target_bounds", "categories", "random_state", "n_jobs", "ledger"):
+        for name in NOT_OPTIONS:
             del asked[name]
         return Options.parse(
             box=Box.from_bounds(self.bounds, columns, names, categories=categories),

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_studies import studies
 from studio_client import girls
 
 from dpgp.cli.columns import Column, LevelColumn
-from dpgp.cli.fit import fit_request, read_source
+from dpgp.cli.fit import fit_request, read_request
 from dpgp.cli.header import Header
 from dpgp.cli.study import Study
 from dpgp.options import Options
@@ -20,6 +19,7 @@ from dpgp.privacy import noise
 from dpgp.studio.asked import Asked
 from dpgp.studio.desk import OpenedTable
 from dpgp.studio.script import script_of
+from random_studies import studies
 
 
 def asked_of(study, folder, delimiter=",", name="table.csv"):
@@ -102,7 +102,7 @@ def test_the_script_fits_the_same(tmp_path, monkeypatch):
     theirs = run(asked, tmp_path)["fit"](random_state=0).model_
     request = asked.request
     monkeypatch.setattr(noise, "noise_source", lambda _: noise.SimulatedNoise(0))
-    ours = fit_request(request, read_source(str(tmp_path / "table.csv"), request))
+    ours = fit_request(request, read_request(str(tmp_path / "table.csv"), request))
     new = [[9.0, "F"], [12.0, "M"]]
     np.testing.assert_allclose(theirs.predict(new), ours.predict(new), rtol=1e-9)
     assert theirs.certificate.releases == ours.certificate.releases

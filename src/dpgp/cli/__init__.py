@@ -17,6 +17,7 @@ from dpgp.cli.plan import plan
 from dpgp.cli.predict import predict
 from dpgp.cli.report import report
 from dpgp.cli.show import show
+from dpgp.cli.sites import app as sites
 from dpgp.cli.studio import studio
 from dpgp.cli.verify import sign, verify
 
@@ -74,3 +75,4 @@ app.command()(registry)
 app.command()(demo)
 app.command()(studio)
 app.add_typer(ledger, name="ledger")
+app.add_typer(sites, name="sites")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpgp.cli.failures import UsageError
-from dpgp.cli.fit import ledger_of_study
+from dpgp.cli.fit import ledger_of
 from dpgp.cli.plan import with_usual_budget
 from dpgp.cli.request import Request, request_of
 from dpgp.cli.study import Study
@@ -53,7 +53,7 @@ class Asked:
     @property
     def ledger(self) -> Ledger | None:
         """The budget that the fit spends from."""
-        return ledger_of_study(self.study)
+        return ledger_of(self.study)
 
     @property
     def text(self) -> str:

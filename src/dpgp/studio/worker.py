@@ -17,7 +17,7 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from dpgp.cli.failures import notes_of
-from dpgp.cli.fit import checked_source, fit_request, ledger_of_study, read_source, save_model
+from dpgp.cli.fit import checked_source, fit_request, ledger_of, read_request, save_model
 from dpgp.cli.output import DataError
 from dpgp.cli.progress import each_step
 from dpgp.cli.request import request_of
@@ -71,9 +71,9 @@ def interrupted_with_input() -> Iterator[None]:
 def fit_study(folder: Path, table: str, voice: Voice) -> tuple[FittedModel, str]:
     """Fit the study of a folder and save its model, as the command line does."""
     said = with_study_file(Study(data=table), folder / STUDY_FILE)
-    request, ledger = request_of(said), ledger_of_study(said)
+    request, ledger = request_of(said), ledger_of(said)
     voice.say(step=READING)
-    rows = read_source(checked_source(said), request)
+    rows = read_request(checked_source(said), request)
     with each_step(lambda step: voice.say(step=step, spends=True)):
         model = fit_request(request, rows, ledger)
     save_model(model, folder / MODEL_FILE)
