@@ -20,6 +20,7 @@ from dpgp.domain import Box
 from dpgp.effects.methods import EffectMethods
 from dpgp.inference.conformal import COVERAGE
 from dpgp.ledger.ledger import Ledger, ledger_of
+from dpgp.model.centiles import CentileMethods
 from dpgp.numeric import (
     check_column_names,
     column_names,
@@ -47,7 +48,7 @@ NOT_OPTIONS = ("bounds", "target_bounds", "categories", "random_state", "n_jobs"
 """Parameters that are read by themselves."""
 
 
-class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Gaussian-process regression under :math:`(\epsilon, \delta)`-differential privacy.
 
     Protects inputs and targets. A noisy Gram matrix of features is released in stages, each about
@@ -287,9 +288,14 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         """
         return self._fitted().predict_interval(self._inputs(X), coverage, latent)
 
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
-        """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis."""
-        return self._fitted().sample_y(self._inputs(X), n_samples, random_state)
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = 0, latent: bool = True
+    ) -> Array:
+        """Draw functions, or new observations with ``latent=False``, along the last axis.
+
+        As :meth:`dpgp.model.fitted.FittedModel.sample_y`.
+        """
+        return self._fitted().sample_y(self._inputs(X), n_samples, random_state, latent)
 
     def log_predictive_density(self, X: Any, y: Any) -> Array:
         """Return the log density of every target under its own prediction."""
@@ -313,9 +319,9 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         """Write a page about the fitted model that any browser shows offline. docs/report.md"""
         self._fitted().report(path, title)
 
-    def plot(self, ax: Any = None, *, target: int | None = None) -> Any:
+    def plot(self, ax: Any = None, *, target: int | None = None, centiles: bool = False) -> Any:
         """Draw the fitted model, as :meth:`dpgp.model.fitted.FittedModel.plot`."""
-        return self._fitted().plot(ax, target=target)
+        return self._fitted().plot(ax, target=target, centiles=centiles)
 
     def _fitted(self) -> FittedModel:
         check_is_fitted(self)

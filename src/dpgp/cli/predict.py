@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,6 +46,15 @@ def predict(
     coverage: Annotated[
         float, typer.Option(help="How often the interval shall hold a new observation.")
     ] = 0.95,
+    quantile: Annotated[
+        list[float] | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Add the value that this share of new observations stays below, such as 0.97, as "
+            "a column _q0.97. Once for each.",
+            show_default=False,
+        ),
+    ] = None,
     name: Annotated[
         list[str] | None,
         typer.Option(
@@ -68,20 +76,24 @@ def predict(
 
     dpgp predict girls.json new.csv -o out.csv --coverage 0.9
 
+    dpgp predict girls.json new.csv --quantile 0.03 --quantile 0.97
+
     cat new.csv | dpgp predict girls.json - > out.csv
     """
     with failures_in_words():
         _check_coverage(coverage)
+        quantiles = _checked_quantiles(quantile or [])
         if output != STANDARD_OUTPUT:
             check_output(Path(output), str(model), data, force=force)
         fitted = load_model(model)
         names = _target_names(fitted, name)
         files = _open(fitted, data)
         columns = files[0].names
-        header = [*columns, *(f"{target}_{suffix}" for target in names for suffix in SUFFIXES)]
+        suffixes = [*SUFFIXES, *(f"q{level:g}" for level in quantiles)]
+        header = [*columns, *(f"{target}_{suffix}" for target in names for suffix in suffixes)]
         _check_header(header, len(columns))
         with _writing(output) as file, working("Predicting"):
-            notes = _write(file, header, _predicted(fitted, files, coverage))
+            notes = _write(file, header, _predicted(fitted, files, coverage, quantiles))
         for note in notes:
             _say(note)
     if output != STANDARD_OUTPUT:
@@ -91,6 +103,15 @@ def predict(
 def _check_coverage(coverage: float) -> None:
     if not 0.0 < coverage < 1.0:
         raise UsageError(f"--coverage must lie between 0 and 1, got {coverage:g}; 0.95 is usual.")
+
+
+def _checked_quantiles(quantiles: Sequence[float]) -> Sequence[float]:
+    for level in quantiles:
+        if not 0.0 < level < 1.0:
+            raise UsageError(
+                f"--quantile must lie between 0 and 1, got {level:g}; 0.5 is the median."
+            )
+    return quantiles
 
 
 def _target_names(model: FittedModel, given: Sequence[str] | None) -> Sequence[str]:
@@ -138,7 +159,10 @@ def _input_names(model: FittedModel, names: Sequence[str]) -> Sequence[str]:
 
 
 def _predicted(
-    model: FittedModel, files: Sequence[TableFile], coverage: float
+    model: FittedModel,
+    files: Sequence[TableFile],
+    coverage: float,
+    quantiles: Sequence[float],
 ) -> Iterator[tuple[bytes, set[str]]]:
     """Return lines of CSV, some rows at a time, in order, and what is special about them."""
     from dpgp.blas import in_order
@@ -149,7 +173,7 @@ def _predicted(
     def lines(piece: Piece) -> tuple[bytes, set[str]]:
         cells = piece()
         X = _inputs(model, cells, _input_names(model, names))
-        return csv_lines(cells.table, _predictions(model, X, coverage)), _notes(model, X)
+        return csv_lines(cells.table, _predictions(model, X, coverage, quantiles)), _notes(model, X)
 
     return in_order((piece for file in files for piece in file.pieces(names)), lines)
 
@@ -166,31 +190,23 @@ def _column(cells: Cells, name: str, category: Category | None) -> Array:
     return cells.numbers(name) if category is None else cells.known_levels(name, category)
 
 
-def _predictions(model: FittedModel, X: Array, coverage: float) -> list[Array]:
-    """Return mean, std, lower and upper of every target in turn; NaN where inputs are missing."""
-    import numpy as np
-
-    complete = np.isfinite(X).all(axis=1)
-    columns = np.full((len(model.calibrations), len(SUFFIXES), len(X)), np.nan)
-    factors = np.array([calibration.factor(coverage) for calibration in model.calibrations])
-    if complete.any():
-        mean, std = _mean_and_std(model, X[complete])
-        half_width = factors[:, None] * std
-        found = np.stack([mean, std, mean - half_width, mean + half_width], axis=1)
-        columns[:, :, complete] = found
-    return list(columns.reshape(-1, len(X)))
-
-
-def _mean_and_std(model: FittedModel, X: Array) -> tuple[Array, Array]:
-    """Return both with a row for each target."""
+def _predictions(
+    model: FittedModel, X: Array, coverage: float, quantiles: Sequence[float]
+) -> list[Array]:
+    """Return mean, std, ends and quantiles of every target; NaN where inputs are missing."""
     import numpy as np
 
     from dpgp.coded_rows import CodedRows
 
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        mean, std = model.predict(CodedRows(X), return_std=True)
-    return np.atleast_2d(mean.T), np.atleast_2d(std.T)
+    complete = np.isfinite(X).all(axis=1)
+    columns = np.full((model.n_targets, len(SUFFIXES) + len(quantiles), len(X)), np.nan)
+    if complete.any():
+        U = model.unit_inputs(CodedRows(X[complete]))
+        for k in range(model.n_targets):
+            law = model.observations(k, U)
+            found = [law.mean, law.std, *law.ends(coverage), *map(law.quantile, quantiles)]
+            columns[k][:, complete] = found
+    return list(columns.reshape(-1, len(X)))
 
 
 def _notes(model: FittedModel, X: Array) -> set[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap
-from dpgp.features.residuals import Residuals
+from dpgp.features.residuals import RowValues
 from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, Integers, check_even, sum_columns, workspace
 from dpgp.privacy.fixed_point import round_columns, round_targets
 from dpgp.private.rows import Rows
@@ -28,7 +28,7 @@ BLOCK_ROWS = MAX_BLOCK_ROWS  # fewer would cost calls, more would not be exact
 def exact_gram(
     source: Source,
     features: FeatureMap,
-    residuals: Residuals | None = None,
+    residuals: RowValues | None = None,
     *,
     n_jobs: int | None = None,
     block_rows: int = BLOCK_ROWS,
@@ -57,7 +57,7 @@ class GramSum:
     """Σψψᵀ in integer units. ``public`` is one public row at every place of a block."""
 
     features: FeatureMap
-    residuals: Residuals | None
+    residuals: RowValues | None
     public: Rows
 
     def partial(self, batches: Iterable[Rows]) -> Partial:
@@ -118,7 +118,7 @@ class CountSum:
 def integer_columns(
     block: Rows,
     features: FeatureMap,
-    residuals: Residuals | None = None,
+    residuals: RowValues | None = None,
     out: Array | None = None,
 ) -> Array:
     """Return the integers ψ of every row of a block; zero for rows that cannot be used."""
@@ -131,7 +131,7 @@ def integer_columns(
 def real_columns(
     block: Rows,
     features: FeatureMap,
-    residuals: Residuals | None = None,
+    residuals: RowValues | None = None,
     out: Array | None = None,
 ) -> Array:
     """Return ψ = (φ(x), targets or residuals) of every row of a block, written to ``out``."""
