@@ -14,7 +14,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.blas import thread_count
-from dpgp.categories import Categories
+from dpgp.categories import Categories, read_categories
 from dpgp.coded_rows import CodedRows, categories_of, coded_matrix
 from dpgp.domain import Box
 from dpgp.effects.methods import EffectMethods
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dpgp.model.density import InputDensity
     from dpgp.model.fitted import FittedModel
     from dpgp.privacy.certificate import Certificate
+    from dpgp.private.source import Source
     from dpgp.sites import Site
 
 Array = NDArray[np.float64]
@@ -161,20 +162,48 @@ class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEsti
         self.ledger = ledger
         self.site = site
 
-    def fit(self, X: Any, y: Any, units: Any = None) -> Self:
-        """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person."""
+    def fit(
+        self, X: Any, y: Any = None, units: Any = None, *, target: str | Sequence[str] | None = None
+    ) -> Self:
+        """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person.
+
+        With ``target``, the name of a column or a list of them, ``X`` is a table that may be larger
+        than memory: files, a folder, a pattern such as ``"rows/*.parquet"``, or anything that hands
+        out Arrow data; ``units`` is then a column too. docs/how-to/large-tables.md
+        """
         self._forget()
+        if target is not None:
+            return self._fit_table(X, y, units, target)
         categories = categories_of(X, self.categories)
         X, y = self._validated(X, y, categories)
         targets = y[None] if y.ndim == 1 else y.T
         options = self._options(X.shape[1], len(targets), units is not None, categories)
+        self._fit_rows(scaled_rows(X, targets, options, units), options)
+        self._targets_are_columns = y.ndim > 1
+        return self
+
+    def _fit_table(self, table: Any, y: Any, unit: Any, target: str | Sequence[str]) -> Self:
+        """Fit to the columns of a table that ``bounds`` and ``categories`` name, or all others."""
+        if y is not None:
+            raise ValueError("`y` must be left out where `target` names it; pass one of them.")
+        from dpgp.private.asked_table import AskedTable  # brings pyarrow
+
+        asked = AskedTable.opened(table, target, unit)
+        names = asked.inputs(self.bounds, self.categories)
+        self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
+        categories = read_categories(self.categories, names, len(names))
+        options = self._options(
+            len(names), len(asked.targets), unit is not None, categories, asked.targets
+        )
+        self._fit_rows(asked.rows(names, options, thread_count(self.n_jobs)), options)
+        self._targets_are_columns = not isinstance(target, str)
+        return self
+
+    def _fit_rows(self, rows: Source, options: Options) -> None:
         threads, ledger = thread_count(self.n_jobs), ledger_of(self.ledger)
-        rows = scaled_rows(X, targets, options, units)
         with self._spending_kept():
             source = noise_source(self.random_state)
             self.model_ = fit_alone_or_jointly(self.site, rows, options, source, threads, ledger)
-        self._targets_are_columns = y.ndim > 1
-        return self
 
     def _forget(self) -> None:
         """Drop what an earlier fit found, so that no failure passes it off as new."""
@@ -195,7 +224,12 @@ class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEsti
         return hasattr(self, "model_")
 
     def _options(
-        self, columns: int, targets: int, per_person: bool, categories: Categories
+        self,
+        columns: int,
+        targets: int,
+        per_person: bool,
+        categories: Categories,
+        target_names: Sequence[str] | None = None,
     ) -> Options:
         names = getattr(self, "feature_names_in_", None)
         asked = self.get_params(deep=False)
@@ -203,7 +237,9 @@ class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEsti
             del asked[name]
         return Options.parse(
             box=Box.from_bounds(self.bounds, columns, names, categories=categories),
-            target_box=Box.from_bounds(self.target_bounds, targets, argument="target_bounds"),
+            target_box=Box.from_bounds(
+                self.target_bounds, targets, target_names, argument="target_bounds"
+            ),
             per_person=per_person,
             **asked,
         )

@@ -481,7 +481,7 @@ def test_features_that_would_fill_the_memory_are_refused_before_they_do(family, 
 def test_covariances_are_computed_in_bounded_memory(small, monkeypatch):
     X = np.linspace(0, 10, 50)[:, None]
     whole = small.predict(X, return_cov=True)
-    monkeypatch.setattr("dpgp.inference.posterior.MOST_AT_ONCE", 3 * 33 * 50)
+    monkeypatch.setattr("dpgp.kernels.base.MOST_AT_ONCE", 3 * 33 * 50)
     parts = small.predict(X, return_cov=True)
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)

@@ -44,24 +44,35 @@ def print_request(
     console: Console, request: Request, rows: int | None, title: str | None = None
 ) -> None:
     """Print what a fit will release; ``rows`` is their number, a public guess of it, or None."""
+    if title is not None:
+        console.print(shown(title), style="bold", highlight=False)
+    console.print("[bold]A fit spends privacy budget; those of fits to the same people add up[/]")
+    print_pairs(console, request_pairs(request, rows))
+    for warning in weak_points(request, rows):
+        text = f"[yellow]Weak guarantee:[/] {shown(warning)}"
+        console.print(text, soft_wrap=True, highlight=False)
+
+
+def request_pairs(request: Request, rows: int | None) -> list[list[str]]:
+    """Return what a fit will make public, as words and what they stand for."""
     lines = [["predict", str(column)] for column in request.targets]
     lines += [["from", str(column)] for column in (*request.features, *request.categories)]
-    lines += [
+    return [
+        *lines,
         ["guarantee", f"({request.epsilon:g}, {request.delta:g})-differential privacy"],
         ["protects", request.protects],
         ["rows", _rows_in_words(request, rows)],
     ]
-    if title is not None:
-        console.print(shown(title), style="bold", highlight=False)
-    console.print("[bold]A fit spends privacy budget; those of fits to the same people add up[/]")
-    print_pairs(console, lines)
-    if rows is not None and request.delta * rows >= 1.0:
-        console.print(
-            f"[yellow]Weak guarantee:[/] δ = {request.delta:g} is not below 1/rows; such a δ would "
-            "allow to publish somebody's row as it is. Choose one far below.",
-            soft_wrap=True,
-            highlight=False,
-        )
+
+
+def weak_points(request: Request, rows: int | None) -> list[str]:
+    """Return in sentences why a guarantee promises little; nothing where it does not."""
+    if rows is None or request.delta * rows < 1.0:
+        return []
+    return [
+        f"δ = {request.delta:g} is not below 1/rows; such a δ would allow to publish somebody's "
+        "row as it is. Choose one far below."
+    ]
 
 
 def _rows_in_words(request: Request, rows: int | None) -> str:
@@ -94,7 +105,9 @@ def print_forecast(console: Console, request: Request, rows: int | None) -> None
         print_plan(console, planned)
 
 
-def print_dry_run(request: Request, said: Study, rows: int | None, json: bool) -> None:
+def print_dry_run(
+    request: Request, said: Study, rows: int | None, ledger: Ledger | None, json: bool
+) -> None:
     """Print what a fit would release and what it is expected to reach, on standard output."""
     from dpgp.cli.show import print_json
 
@@ -103,6 +116,7 @@ def print_dry_run(request: Request, said: Study, rows: int | None, json: bool) -
         return
     console = Screen()
     print_request(console, request, rows, said.title)
+    print_ledger(console, ledger)
     print_forecast(console, request, rows)
     console.print("Nothing was spent.")
 

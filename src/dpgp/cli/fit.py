@@ -42,13 +42,17 @@ from dpgp.cli.study import Study, with_study_file
 if TYPE_CHECKING:
     from dpgp.ledger import Ledger
     from dpgp.model.fitted import FittedModel
-    from dpgp.private.rows import Rows
+    from dpgp.private.source import Source
 
 
 def fit(
     data: Annotated[
         str | None,
-        typer.Argument(help="CSV or Parquet file; - reads standard input.", show_default=False),
+        typer.Argument(
+            help="CSV, Parquet or Arrow file, a folder or a pattern of them; - reads standard "
+            "input.",
+            show_default=False,
+        ),
     ] = None,
     study: StudyFile = None,
     target: Targets = None,
@@ -122,7 +126,7 @@ def fit(
         request = request_of(said)
         if dry_run:
             raw = read_request(source, request)
-            print_dry_run(request, said, _expected_rows(raw, request, said), json)
+            print_dry_run(request, said, _expected_rows(raw, request, said), purse, json)
             return
         path = checked_output(said.output, source, study, force)
         check_may_spend(yes)
@@ -162,7 +166,7 @@ def checked_output(output: Path | None, data: str, study: Path | None, force: bo
     return output
 
 
-def read_request(source: str, request: Request) -> Rows:
+def read_request(source: str, request: Request) -> Source:
     """Read the rows of a request."""
     with working("Reading"):
         from dpgp.cli.rows import read_rows
@@ -170,7 +174,7 @@ def read_request(source: str, request: Request) -> Rows:
         return read_rows(source, request)
 
 
-def _expected_rows(raw: Rows, request: Request, said: Study) -> int | None:
+def _expected_rows(raw: Source, request: Request, said: Study) -> int | None:
     """Return how many rows a forecast may know of."""
     return len(raw) if request.options.row_count_is_public else said.rows
 
@@ -186,9 +190,9 @@ def show_and_ask(request: Request, said: Study, rows: int | None, *, yes: bool, 
         ask()
 
 
-def fit_request(request: Request, rows: Rows, ledger: Ledger | None = None) -> FittedModel:
+def fit_request(request: Request, rows: Source, ledger: Ledger | None = None) -> FittedModel:
     """Fit what was asked for; spends the budget."""
-    with working("Fitting"):
+    with working("Fitting", rows_are_public=request.options.row_count_is_public):
         from dpgp.blas import thread_count
         from dpgp.privacy.noise import noise_source
         from dpgp.private.fit import fit_rows

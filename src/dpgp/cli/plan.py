@@ -86,7 +86,7 @@ def plan(
             rows=rows,
         )
         said = with_study_file(options, study)
-        request = request_of(_with_usual_budget(said))
+        request = request_of(with_usual_budget(said))
         planned = forecast(request, _checked_rows(said))
         needed = None if error is None else planned.epsilon_for(error)
         curve = planned.curve(epsilons=sorted({*EPSILONS, request.epsilon}))
@@ -101,7 +101,7 @@ def plan(
         console.print(f"An error of {error:g} is expected from ε = {needed:.2g} on.")
 
 
-def _with_usual_budget(said: Study) -> Study:
+def with_usual_budget(said: Study) -> Study:
     """Return a study with a budget: a plan may be made before one is chosen."""
     return replace(
         said,

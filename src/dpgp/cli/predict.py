@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
 from dpgp.cli.arguments import ModelFile
 from dpgp.cli.failures import UsageError, check_output, failures_in_words
 from dpgp.cli.output import Screen, print_files
-from dpgp.cli.progress import tracked, working
+from dpgp.cli.progress import working
 from dpgp.cli.show import load_model
 
 if TYPE_CHECKING:
@@ -23,21 +22,23 @@ if TYPE_CHECKING:
 
     from dpgp.categories import Category
     from dpgp.model.fitted import FittedModel
-    from dpgp.private.tables import Array, Table
+    from dpgp.private.cells import Cells
+    from dpgp.private.table_file import Piece, TableFile
 
-    Indices = NDArray[np.intp]
+    Array = NDArray[np.float64]
 
 SUFFIXES = ("mean", "std", "lower", "upper")
 STANDARD_OUTPUT = "-"
-BATCH = 5000
-"""Rows that are predicted at a time: enough for speed, few enough for a bar that moves."""
 
 
 def predict(
     model: ModelFile,
     data: Annotated[
         str,
-        typer.Argument(help="CSV or Parquet file with the model's inputs; - reads standard input."),
+        typer.Argument(
+            help="CSV, Parquet or Arrow file with the model's inputs, a folder or a pattern of "
+            "them; - reads standard input."
+        ),
     ],
     output: Annotated[
         str, typer.Option("--output", "-o", help="CSV file to write; - is standard output.")
@@ -79,8 +80,6 @@ def predict(
 
     cat new.csv | dpgp predict girls.json - > out.csv
     """
-    from dpgp.private.tables import read_table
-
     with failures_in_words():
         _check_coverage(coverage)
         quantiles = _checked_quantiles(quantile or [])
@@ -88,16 +87,15 @@ def predict(
             check_output(Path(output), str(model), data, force=force)
         fitted = load_model(model)
         names = _target_names(fitted, name)
-        with working("Reading"):
-            table = read_table(data)
-        X = _inputs(fitted, table)
+        files = _open(fitted, data)
+        columns = files[0].names
         suffixes = [*SUFFIXES, *(f"q{level:g}" for level in quantiles)]
-        header = [*table.names, *(f"{target}_{suffix}" for target in names for suffix in suffixes)]
-        _check_header(header, len(table.names))
-        _say_what_is_special(fitted, X)
-        columns = _predictions(fitted, X, coverage, quantiles)
-        with _writing(output) as file:
-            _write(file, header, table, columns)
+        header = [*columns, *(f"{target}_{suffix}" for target in names for suffix in suffixes)]
+        _check_header(header, len(columns))
+        with _writing(output) as file, working("Predicting"):
+            notes = _write(file, header, _predicted(fitted, files, coverage, quantiles))
+        for note in notes:
+            _say(note)
     if output != STANDARD_OUTPUT:
         print_files(Screen(stderr=True), [Path(output)])
 
@@ -135,27 +133,61 @@ def _check_header(header: Sequence[str], before: int) -> None:
         )
 
 
-def _inputs(model: FittedModel, table: Table) -> Array:
-    """Return the inputs in the model's order; a model without names takes columns as they come."""
-    import numpy as np
+def _open(model: FittedModel, data: str) -> list[TableFile]:
+    """Open the files, all of which must have the columns of the first, among them the inputs."""
+    from dpgp.private.files import open_files
+    from dpgp.private.table_file import require
 
+    files = open_files(data)
+    require(files[0], _input_names(model, files[0].names))
+    for file in files:
+        require(file, files[0].names)
+    return files
+
+
+def _input_names(model: FittedModel, names: Sequence[str]) -> Sequence[str]:
+    """Return the inputs in the model's order; a model without names takes columns as they come."""
     from dpgp.private.tables import TableError
 
-    count = len(model.inputs.box.low)
-    names = model.inputs.box.names or table.names
-    if len(names) != count:
+    count, inputs = len(model.inputs.box.low), model.inputs.box.names or names
+    if len(inputs) != count:
         raise TableError(
             f"the model does not know the names of its {count} input(s); pass a file with these "
             "columns alone, in order."
         )
-    table.require(names)
+    return inputs
+
+
+def _predicted(
+    model: FittedModel,
+    files: Sequence[TableFile],
+    coverage: float,
+    quantiles: Sequence[float],
+) -> Iterator[tuple[bytes, set[str]]]:
+    """Return lines of CSV, some rows at a time, in order, and what is special about them."""
+    from dpgp.blas import in_order
+    from dpgp.cli.csv_text import csv_lines
+
+    names = files[0].names
+
+    def lines(piece: Piece) -> tuple[bytes, set[str]]:
+        cells = piece()
+        X = _inputs(model, cells, _input_names(model, names))
+        return csv_lines(cells.table, _predictions(model, X, coverage, quantiles)), _notes(model, X)
+
+    return in_order((piece for file in files for piece in file.pieces(names)), lines)
+
+
+def _inputs(model: FittedModel, cells: Cells, names: Sequence[str]) -> Array:
+    import numpy as np
+
     box = model.inputs.box
-    return np.column_stack([_column(table, name, box.category(k)) for k, name in enumerate(names)])
+    return np.column_stack([_column(cells, name, box.category(k)) for k, name in enumerate(names)])
 
 
-def _column(table: Table, name: str, category: Category | None) -> Array:
+def _column(cells: Cells, name: str, category: Category | None) -> Array:
     """Return a column of numbers, or the numbers of its levels."""
-    return table.numbers(name) if category is None else table.levels(name, category)
+    return cells.numbers(name) if category is None else cells.known_levels(name, category)
 
 
 def _predictions(
@@ -166,29 +198,27 @@ def _predictions(
 
     from dpgp.coded_rows import CodedRows
 
-    complete = np.flatnonzero(np.isfinite(X).all(axis=1))
+    complete = np.isfinite(X).all(axis=1)
     columns = np.full((model.n_targets, len(SUFFIXES) + len(quantiles), len(X)), np.nan)
-    for batch in tracked(_batches(complete), "Predicting"):
-        U = model.unit_inputs(CodedRows(X[batch]))
+    if complete.any():
+        U = model.unit_inputs(CodedRows(X[complete]))
         for k in range(model.n_targets):
             law = model.observations(k, U)
             found = [law.mean, law.std, *law.ends(coverage), *map(law.quantile, quantiles)]
-            columns[k][:, batch] = found
+            columns[k][:, complete] = found
     return list(columns.reshape(-1, len(X)))
 
 
-def _batches(rows: Indices) -> list[Indices]:
-    return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
-
-
-def _say_what_is_special(model: FittedModel, X: Array) -> None:
+def _notes(model: FittedModel, X: Array) -> set[str]:
+    """Say what is special about some rows."""
     import numpy as np
 
-    box = model.inputs.box
+    box, found = model.inputs.box, set()
     if not np.isfinite(X).all():
-        _say("Rows with missing inputs get no prediction: their new cells are empty.")
+        found.add("Rows with missing inputs get no prediction: their new cells are empty.")
     if np.any((box.low > X) | (box.high < X)):
-        _say("Inputs outside the model's bounds are predicted as at the nearest bound.")
+        found.add("Inputs outside the model's bounds are predicted as at the nearest bound.")
+    return found
 
 
 def _say(message: str) -> None:
@@ -196,18 +226,30 @@ def _say(message: str) -> None:
 
 
 @contextmanager
-def _writing(output: str) -> Iterator[TextIO]:
+def _writing(output: str) -> Iterator[BinaryIO]:
+    """Open the output; a file appears under its name when all of it is written."""
     if output == STANDARD_OUTPUT:
-        yield sys.stdout
+        yield sys.stdout.buffer
         return
-    with Path(output).open("w", newline="", encoding="utf-8") as file:
-        yield file
+    unfinished = Path(f"{output}.unfinished")
+    try:
+        with unfinished.open("wb") as file:
+            yield file
+        unfinished.replace(output)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
-def _write(file: TextIO, header: Sequence[str], table: Table, columns: Sequence[Array]) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(header)
-    for row, numbers in zip(table.rows(), zip(*columns, strict=True), strict=True):
-        # NaN is the one number that differs from itself
-        cells = ["" if number != number else repr(float(number)) for number in numbers]
-        writer.writerow([*row, *cells])
+def _write(
+    file: BinaryIO, header: Sequence[str], parts: Iterable[tuple[bytes, set[str]]]
+) -> list[str]:
+    """Write all lines, and return what is special about any of them."""
+    from dpgp.cli.csv_text import csv_line
+
+    file.write(csv_line(header))
+    special: set[str] = set()
+    for lines, notes in parts:
+        file.write(lines)
+        special |= notes
+    file.flush()
+    return sorted(special, reverse=True)

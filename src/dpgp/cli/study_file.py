@@ -34,7 +34,11 @@ AnyColumn = TypeVar("AnyColumn", Column, LevelColumn)
 
 def read_study(path: Path) -> Study:
     """Read a study file; a UsageError with a remedy where it cannot be meant."""
-    entries = _entries(path)
+    return study_of(path, _entries(path))
+
+
+def study_of(path: Path, entries: Mapping[str, Any]) -> Study:
+    """Read keys and values as a study file at ``path`` has them."""
     for key in entries:
         _check_key(path, key)
     return Study(**{key: READ[key](Entry(path, key, entries[key])) for key in entries})

@@ -57,14 +57,19 @@ WHY_LEARNED = (
 
 @dataclass(frozen=True)
 class Curve:
-    """Forecast error along ε or n, and the error that would remain without any noise."""
+    """Forecast error along ε or n, and the error that would remain without any noise.
+
+    ``useful`` says where it is expected to be below that of predicting the mean.
+    """
 
     along: str
     values: Array
     rmse: Array
     low: Array
     high: Array
+    interval_width: Array
     floor: Array
+    useful: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -230,11 +235,15 @@ def _check_rows(n: int, answer: Answer) -> None:
 
 
 def _check_use(n: int, epsilon: float, errors: Errors) -> None:
-    if np.median(errors.rmse / errors.spread) >= 1.0:
+    if not _beats_the_mean(errors):
         raise ValueError(
             f"with n = {n:,} and epsilon = {epsilon:g} no choice beats predicting the mean; raise "
             f"`epsilon`, collect more rows or tighten the bounds. See {DOCUMENT}."
         )
+
+
+def _beats_the_mean(errors: Errors) -> bool:
+    return bool(np.median(errors.rmse / errors.spread) < 1.0)
 
 
 def _curve(
@@ -243,7 +252,8 @@ def _curve(
     if not values:
         raise ValueError(f"`curve` needs at least one value of {along}.")
     size = question.half_width
-    forecasts = [Forecast.of(question.answer(*point).errors, size) for point in points]
+    errors = [question.answer(*point).errors for point in points]
+    forecasts = [Forecast.of(each, size) for each in errors]
     exact = {n: Forecast.of(question.answer(n, math.inf).errors, size).rmse for n, _ in points}
     return Curve(
         along,
@@ -251,7 +261,9 @@ def _curve(
         np.array([forecast.rmse for forecast in forecasts]),
         np.array([forecast.low for forecast in forecasts]),
         np.array([forecast.high for forecast in forecasts]),
+        np.array([forecast.interval_width for forecast in forecasts]),
         np.array([exact[n] for n, _ in points]),
+        np.array([_beats_the_mean(each) for each in errors]),
     )
 
 
