@@ -41,8 +41,8 @@ _GRIDS = {1: (7, 0.45), 2: (5, 0.7), 3: (3, 1.2)}
 CONSTANT_PART = 0.5
 """Share of the squared norm of φ for the constant; by hand."""
 
-SMALLEST_SHARE, LARGEST_SHARE = 0.01, 0.10
-SUM_ERROR = 0.016
+SMALLEST_SHARE, LARGEST_SHARE = 0.02, 0.05
+SUM_ERROR = 0.0135
 """Noise of a sum of φq, as a share of all rows, that is paid for within these shares of μ². By
 hand: noise in the widths of intervals against noise in the mean."""
 
@@ -112,7 +112,7 @@ def scale_share(n: float, sum_noise: float) -> float:
     r"""Share :math:`w` of :math:`\mu^2` for the sums, from public numbers alone.
 
     What makes their noise, ``sum_noise`` for all of μ and :math:`1/\sqrt w` times it for a share,
-    1.6 % of the rows, but at least a hundredth and at most a tenth.
+    1.35 % of the rows, but at least a fiftieth and at most a twentieth.
     """
     return float(np.clip((sum_noise / (SUM_ERROR * n)) ** 2, SMALLEST_SHARE, LARGEST_SHARE))
 

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+LINE_HEIGHT = 0.036
+"""Of the height of a panel, for the number of one centile."""
+
 MOST_BY_ORDER = 3
 """Inputs up to which all are drawn, in their order; of more, the most important ones."""
 
@@ -95,11 +98,22 @@ def _draw(axis: Axes, chart: Centiles, model: FittedModel, column: int) -> None:
 
 
 def _name_lines(axis: Axes, chart: Centiles) -> None:
-    """Write the number of every centile beside the end of its line."""
-    for level, end in zip(chart.levels, chart.values[:, -1], strict=True):
+    """Write the number of every centile beside the end of its line, none over another."""
+    low, high = axis.get_ylim()
+    heights = _apart(chart.values[:, -1], LINE_HEIGHT * (high - low))
+    for level, height in zip(chart.levels, heights, strict=True):
         place = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
         words = f"{100 * level:g}"
-        axis.annotate(words, (chart.x[-1], end), color=INK, fontsize=8, **place)  # type: ignore[arg-type]
+        axis.annotate(words, (chart.x[-1], height), color=INK, fontsize=8, **place)  # type: ignore[arg-type]
+
+
+def _apart(ends: Array, gap: float) -> Array:
+    """Return increasing heights moved apart to the gap, about where they were."""
+    places = np.arange(len(ends)) * gap
+    # of y_k − k·gap, the running maximum from below and the running minimum from above
+    up = np.maximum.accumulate(ends - places) + places
+    down = np.minimum.accumulate((ends - places)[::-1])[::-1] + places
+    return np.asarray((up + down) / 2)
 
 
 def _held(model: FittedModel, others: Array) -> str:
