@@ -10,15 +10,22 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
-from dpgp import PrivateGPRegressor
+from dpgp import PrivateGPRegressor, load
+from dpgp.cli import app
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.linear import LinearFeatures
 from dpgp.options import Options
 from dpgp.privacy.books import Books
 from dpgp.privacy.exact_sums import UnevenArithmeticError
-from dpgp.private.cluster_rows import ClusterRows, Measure, answers
+from dpgp.private.cluster_rows import (
+    ArithmeticOfWorkersWarning,
+    ClusterRows,
+    Measure,
+    answers,
+)
 from dpgp.private.engines import check_engine, opened_engine, read_files
 from dpgp.private.files import open_files
 from dpgp.private.sums import CountSum, exact_count, exact_gram
@@ -179,20 +186,53 @@ def test_a_file_that_a_worker_does_not_find_is_named(engine, folder, tmp_path):
 
 
 class Uneven:
-    """An engine whose second worker computes otherwise."""
+    """An engine whose first worker has one arithmetic, and the others another."""
 
     workers = 2
 
+    def __init__(self, digests):
+        self.digests = digests
+
     def each(self, work, items):
         for place, item in enumerate(items):
-            answer = work(item)
-            yield replace(answer, arithmetic=bytes([place])) if place else answer
+            yield replace(work(item), arithmetic=self.digests[min(place, 1)])
 
 
-def test_workers_that_compute_otherwise_are_noticed(folder):
-    read = TableRows.opened(open_files(folder), wanted())
+@pytest.fixture(scope="module")
+def read(folder):
+    return TableRows.opened(open_files(folder), wanted())
+
+
+def test_workers_that_compute_otherwise_are_noticed(read):
     with pytest.raises(UnevenArithmeticError, match="one kind of processor"):
-        exact_gram(ClusterRows(read, Uneven()), FEATURES)
+        exact_gram(ClusterRows(read, Uneven([b"1", b"2"])), FEATURES)
+
+
+def test_workers_that_all_compute_otherwise_than_we_are_said(read):
+    with pytest.warns(ArithmeticOfWorkersWarning, match="may differ in a last bit"):
+        exact_gram(ClusterRows(read, Uneven([b"1", b"1"])), FEATURES)
+
+
+def test_the_command_line_fits_on_a_cluster(dask, folder, tmp_path):
+    columns = [
+        "--target",
+        "height:0:2",
+        "--feature",
+        "age:0:1",
+        "--epsilon",
+        "1",
+        "--delta",
+        "1e-6",
+    ]
+    output = str(tmp_path / "model.json")
+    asked = ["fit", str(folder), *columns, "--epsilon", "1", "--delta", "1e-6"]
+    asked += ["--engine", "dask", "--yes", "-o", output]
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 0, result.output
+    assert load(output).input_names == ["age"]
+    unknown = CliRunner().invoke(app, [*asked[:-4], "ray", "--yes", "-o", f"{output}2"])
+    assert unknown.exit_code == 2
+    assert "`engine` must be 'dask' or 'spark'" in unknown.stderr
 
 
 def test_a_partition_that_cannot_be_read_spends_nothing(dask, folder, tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ Noise is drawn by whoever asks, and nowhere else.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -23,6 +24,16 @@ from dpgp.private.watching import watched
 
 PARTS_PER_WORKER = 4
 """Parts of the table for every worker: enough that none waits long for the last."""
+
+
+OTHER_ARITHMETIC = (
+    "the workers' processors or libraries differ from this machine's in a last digit of a feature: "
+    "privacy is not touched, but sums may differ in a last bit from those of this machine alone."
+)
+
+
+class ArithmeticOfWorkersWarning(UserWarning):
+    """Workers agree with each other, but not with this machine, in the last digit of a feature."""
 
 
 class Engine(Protocol):
@@ -72,7 +83,10 @@ class ClusterRows:
         """Return the exact sum over all rows, after one pass over the files."""
         parts = self.table.files
         partials = answers(self.engine, SumOfPart(question), parts)
-        return merged(list(watched(partials, [sum(part.sizes) for part in parts]))).integers
+        total = merged(list(watched(partials, [sum(part.sizes) for part in parts])))
+        if total.arithmetic != question.partial(()).arithmetic:
+            warnings.warn(OTHER_ARITHMETIC, ArithmeticOfWorkersWarning, stacklevel=2)
+        return total.integers
 
 
 @dataclass(frozen=True)
