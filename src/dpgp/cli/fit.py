@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +34,7 @@ from dpgp.cli.consent import (
     print_request,
 )
 from dpgp.cli.failures import UsageError, check_output, failures_in_words
-from dpgp.cli.output import Screen, print_files, shown
+from dpgp.cli.output import Screen, command, print_files, shown
 from dpgp.cli.progress import working
 from dpgp.cli.request import Request, request_of, unsaid
 from dpgp.cli.show import print_json
@@ -243,7 +242,10 @@ def report_model(model: FittedModel, output: Path, json: bool) -> None:
     print_guarantee(console, model.certificate)
     print_health(console, model)
     print_files(console, [output])
-    model_file, page = shlex.quote(str(output)), shlex.quote(str(output.with_suffix(".html")))
-    for word, command in (("look at it", "show {0}"), ("share it", "report {0} -o {1}")):
-        text = shown(f"dpgp {command.format(model_file, page)}")
+    model_file, page = str(output), str(output.with_suffix(".html"))
+    for word, words in (
+        ("look at it", ["show", model_file]),
+        ("share it", ["report", model_file, "-o", page]),
+    ):
+        text = shown(command(*words))
         console.print(f"[dim]{word} with[/] {text}", soft_wrap=True, highlight=False)
