@@ -44,7 +44,16 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-NOT_OPTIONS = ("bounds", "target_bounds", "categories", "random_state", "n_jobs", "ledger", "site")
+NOT_OPTIONS = (
+    "bounds",
+    "target_bounds",
+    "categories",
+    "random_state",
+    "n_jobs",
+    "ledger",
+    "site",
+    "engine",
+)
 """Parameters that are read by themselves."""
 
 
@@ -100,6 +109,9 @@ class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEsti
     site
         A :class:`~dpgp.sites.Site` that these rows are of: they are fitted together with those of
         the other sites, which nobody shows. docs/how-to/several-custodians.md.
+    engine
+        "dask" or "spark": who reads the files that are given to :meth:`fit` with ``target``; this
+        machine by default. docs/how-to/clusters.md.
 
     Attributes
     ----------
@@ -142,6 +154,7 @@ class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEsti
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
         site: Site | None = None,
+        engine: str | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -160,6 +173,7 @@ class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEsti
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger
+        self.engine = engine
         self.site = site
 
     def fit(
@@ -174,6 +188,8 @@ class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEsti
         self._forget()
         if target is not None:
             return self._fit_table(X, y, units, target)
+        if self.engine is not None:
+            raise ValueError("`engine` needs files: pass their paths as `X`, and `target`.")
         categories = categories_of(X, self.categories)
         X, y = self._validated(X, y, categories)
         targets = y[None] if y.ndim == 1 else y.T
@@ -187,6 +203,7 @@ class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEsti
         if y is not None:
             raise ValueError("`y` must be left out where `target` names it; pass one of them.")
         from dpgp.private.asked_table import AskedTable  # brings pyarrow
+        from dpgp.private.engines import opened_engine
 
         asked = AskedTable.opened(table, target, unit)
         names = asked.inputs(self.bounds, self.categories)
@@ -195,7 +212,9 @@ class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEsti
         options = self._options(
             len(names), len(asked.targets), unit is not None, categories, asked.targets
         )
-        self._fit_rows(asked.rows(names, options, thread_count(self.n_jobs)), options)
+        with opened_engine(self.engine) as workers:
+            rows = asked.rows(names, options, workers, thread_count(self.n_jobs))
+            self._fit_rows(rows, options)
         self._targets_are_columns = not isinstance(target, str)
         return self
 

@@ -53,7 +53,7 @@ def test_help_keeps_lines_and_brackets(invoke):
     lines = [line.strip() for line in invoke("fit", "--help", columns=80).stdout.splitlines()]
     first = lines.index("dpgp fit growth.csv --target height_cm:70:190 --feature age:2:18 \\")
     assert lines[first + 1] == "--epsilon 1 --delta 1e-6 -o girls.json"
-    assert 'pip install "dpgp[demo]"' in invoke("demo", "--help", columns=80).stdout
+    assert "pip install '.[demo]'" in invoke("demo", "--help", columns=80).stdout
 
 
 def test_version(invoke):

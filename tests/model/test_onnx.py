@@ -160,7 +160,7 @@ def test_without_the_package_the_remedy_is_named():
         "except ImportError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert 'pip install "dpgp[onnx]"' in done.stdout
+    assert "pip install '.[onnx]'" in done.stdout
 
 
 def test_predictions_are_cut_to_the_bounds():

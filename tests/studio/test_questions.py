@@ -5,13 +5,16 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from studio_client import STUDY, girls
+from studio_client import STUDY, TOKEN, girls
 from typer.testing import CliRunner
 
 from dpgp import Ledger
 from dpgp.cli import app
 from dpgp.studio.words import as_sentence, in_page_words
+from test_canary import TABLES, TRACES
 
+HOME = f"/{TOKEN}/"
+NAMES_OF_TEXT = "no header, text alone"  # nobody can tell such a row from names
 TARGET, FEATURE = ["--target", "height_cm:70:190"], ["--feature", "age:2:18"]
 
 
@@ -25,6 +28,25 @@ def test_only_names_are_shown_of_a_table(client):
     assert opened["name"] == "girls.csv"
     assert [column["name"] for column in opened["columns"]] == ["age", "height_cm", "sex", "person"]
     assert [bool(column["hint"]) for column in opened["columns"]] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("key", [key for key in TABLES if key != NAMES_OF_TEXT])
+def test_answers_about_a_table_repeat_no_cell(client, tmp_path, key):
+    content = TABLES[key] if isinstance(TABLES[key], bytes) else TABLES[key].encode()
+    path = tmp_path / "people.csv"
+    path.write_bytes(content)
+    answers = [
+        client.send("PUT", f"{HOME}api/upload?name=x.csv", content=content),
+        client.send("POST", f"{HOME}api/open", content=json.dumps({"path": str(path)})),
+        client.send("PUT", f"{HOME}api/verify?name=x.csv", content=content),
+    ]
+    study = {"targets": {"height": ["0", "1"]}, "features": {"age": ["0", "1"]}, "rows": "300"}
+    for answer in list(answers):
+        body = {"table": answer.json().get("table"), "study": {**study, "unit": "id"}, "at": ["1"]}
+        for question in ("consent", "forecast"):
+            answers.append(client.send("POST", f"{HOME}api/{question}", content=json.dumps(body)))
+    said = "".join(answer.text for answer in answers)
+    assert not TRACES.search(said.replace(str(tmp_path), "")), said
 
 
 def test_tables_are_named_by_path_too(client, tmp_path):

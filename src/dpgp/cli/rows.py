@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dpgp.cli.request import Request
+from dpgp.private.cluster_rows import Engine
+from dpgp.private.engines import read_files
 from dpgp.private.files import open_files
-from dpgp.private.table_rows import TableRows, Wanted
-from dpgp.private.tables import TableError
+from dpgp.private.source import Source
+from dpgp.private.table_rows import Wanted
 
 
-def read_rows(data: str, request: Request) -> TableRows:
+def read_rows(data: str, request: Request, workers: Engine | None = None) -> Source:
     """Go through what a request names; a TableError where the files do not hold it."""
-    rows = TableRows.opened(open_files(data), wanted_of(request))
-    if len(rows) < 2:
-        raise TableError("the table has too few rows for a model; a fit needs at least two.")
-    return rows
+    return read_files(open_files(data), wanted_of(request), workers)
 
 
 def wanted_of(request: Request) -> Wanted:

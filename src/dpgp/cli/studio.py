@@ -11,6 +11,7 @@ import typer
 from dpgp.cli.arguments import LedgerPath
 from dpgp.cli.failures import UsageError, failures_in_words
 from dpgp.cli.output import Screen, shown
+from dpgp.extras import install
 
 
 def studio(
@@ -37,10 +38,7 @@ def studio(
     """
     with failures_in_words():
         if find_spec("starlette") is None or find_spec("uvicorn") is None:
-            raise UsageError(
-                "the studio needs starlette and uvicorn; run pip install '.[studio]' in a checkout "
-                "of dpgp."
-            )
+            raise UsageError(f"the studio needs starlette and uvicorn; run {install('studio')}.")
         from dpgp.ledger import Ledger
         from dpgp.studio.server import open_browser, serve
 

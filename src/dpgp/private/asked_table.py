@@ -9,11 +9,14 @@ from typing import Any
 
 from dpgp.numeric import check_column_names
 from dpgp.options import Options
+from dpgp.private.cluster_rows import Engine
+from dpgp.private.engines import read_files
 from dpgp.private.files import open_files
+from dpgp.private.source import Source
 from dpgp.private.table_file import TableFile, require
 from dpgp.private.table_objects import is_table, open_object
-from dpgp.private.table_rows import TableRows, Wanted
-from dpgp.private.tables import TableError, clean_name
+from dpgp.private.table_rows import Wanted
+from dpgp.private.tables import clean_name
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,12 @@ class AskedTable:
             raise ValueError(f"column {min(map(str, taken))!r} must be input or target, not both.")
         return found
 
-    def rows(self, inputs: tuple[str, ...], options: Options, threads: int) -> TableRows:
+    def rows(
+        self, inputs: tuple[str, ...], options: Options, workers: Engine | None, threads: int
+    ) -> Source:
         """Go through the table once; a TableError where it does not hold what is wanted."""
         wanted = Wanted(inputs, self.targets, self.unit, options)
-        rows = TableRows.opened(self.files, wanted, threads)
-        if len(rows) < 2:
-            raise TableError("the table has too few rows for a model; a fit needs at least two.")
-        return rows
+        return read_files(self.files, wanted, workers, threads)
 
 
 def _opened(table: Any, *, hold: bool) -> Sequence[TableFile]:

@@ -23,6 +23,10 @@ class TableError(ValueError):
     """A table that cannot be used; the message names the remedy."""
 
 
+class ClusterError(RuntimeError):
+    """A cluster that could not do its part; what was not summed was not released."""
+
+
 def clean_name(name: str) -> str:
     """Return a column's name in one spelling: composed characters, no blanks around."""
     return unicodedata.normalize("NFC", name).strip()

@@ -10,6 +10,7 @@ several times, each time for other units.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
 from zlib import crc32
 
 import numpy as np
@@ -31,18 +32,33 @@ def first_rows(
     pieces: Callable[[], Iterable[Cells]], sizes: Sequence[int], unit: str, most: int
 ) -> list[Bits]:
     """Return for every piece, as bits, which rows are among the first ``most`` of their unit."""
-    groups = -(-sum(sizes) // MOST_UNITS) or 1
+    groups = number_of_groups(sizes)
     if groups > MOST_GROUPS:
         raise TableError(
             f"column '{unit}' has more rows than memory can hold to know the first ones of every "
-            "unit; cut the table into groups of people, each with all their rows, and fit one."
+            "unit; fit on a cluster, or cut the table into groups of people, each with all their "
+            "rows, and fit one."
         )
-    kept = [np.packbits(np.zeros(size, dtype=bool)) for size in sizes]
-    for group in range(groups):
-        seen = UnitCounts(most, group, groups)
-        for bits, cells in zip(kept, pieces(), strict=True):
-            bits |= np.packbits(seen.take(*cells.identifiers(unit)))
-    return kept
+    found = (first_of_group(pieces(), unit, most, group, groups) for group in range(groups))
+    return reduce(either, found)
+
+
+def number_of_groups(sizes: Sequence[int]) -> int:
+    """Return into how many groups units are cut, so that memory holds the counts of one."""
+    return -(-sum(sizes) // MOST_UNITS) or 1
+
+
+def first_of_group(
+    pieces: Iterable[Cells], unit: str, most: int, group: int, groups: int
+) -> list[Bits]:
+    """Return the same for the units of one group; no row of another group counts."""
+    seen = UnitCounts(most, group, groups)
+    return [np.packbits(seen.take(*cells.identifiers(unit))) for cells in pieces]
+
+
+def either(first: list[Bits], second: list[Bits]) -> list[Bits]:
+    """Return which rows count in one of two groups."""
+    return [a | b for a, b in zip(first, second, strict=True)]
 
 
 def unpacked(bits: Bits, size: int) -> Flags:

@@ -86,7 +86,7 @@ class Known:
     @cached_property
     def many(self) -> ManyInputs:
         """What is known where a metric is learned."""
-        return ManyInputs(self.n, self.signal)
+        return ManyInputs(self.n, self.signal, self.columns)
 
     @cached_property
     def design(self) -> Design:

@@ -20,7 +20,6 @@ REMEDIES = (
     (r"; see docs/\S+?\.md", ""),
     (r"'[^']*study\.yaml': (`\w+`:? )?", ""),
     (r", or - for standard input", ""),
-    (r"pip install \"dpgp\[(\w+)\]\"", r"install the extra “\1” of dpgp"),
 )  # fmt: skip
 
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from dpgp.cli.failures import notes_of
 from dpgp.cli.fit import checked_source, fit_request, ledger_of, read_request, save_model
-from dpgp.cli.output import DataError
 from dpgp.cli.progress import each_step
 from dpgp.cli.request import request_of
 from dpgp.cli.study import Study, with_study_file
@@ -32,19 +31,20 @@ if TYPE_CHECKING:
 
 READING, WRITING = "Reading the table", "Writing the report"
 A_FAULT = "Something failed that should not have; a terminal shows where: dpgp fit --study."
-IN_WORDS = (ValueError, TypeError, BudgetError, OSError, DataError)
-"""What a user can mend; the text of any other failure may be about rows."""
+IN_WORDS = (ValueError, TypeError, BudgetError)
 
 
 class Voice:
     """Lines of JSON to whoever started this process."""
 
     def __init__(self) -> None:
+        self.spends = False
         self._lines = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def say(self, **event: Any) -> None:
         """Say one thing."""
+        self.spends = self.spends or "spends" in event
         self._lines.write(json.dumps(event) + "\n")
         self._lines.flush()
 
@@ -91,10 +91,15 @@ def main(folder: Path, table: str) -> None:
         voice.say(health=list(model.health), ended="done")
     except KeyboardInterrupt as stopped:
         voice.say(ended="stopped", notes=notes_of(stopped))
-    except IN_WORDS as error:
-        voice.say(ended="failed", message=str(error), notes=notes_of(error))
     except BaseException as error:
-        voice.say(ended="failed", message=A_FAULT, notes=notes_of(error))
+        voice.say(ended="failed", message=_message(error, voice.spends), notes=notes_of(error))
+
+
+def _message(error: BaseException, spends: bool) -> str:
+    """Return what a user can mend; once rows were asked, a text may be about them."""
+    if isinstance(error, OSError):
+        return f"{(error.strerror or 'it failed').lower()}; choose another folder."
+    return str(error) if isinstance(error, IN_WORDS) and not spends else A_FAULT
 
 
 if __name__ == "__main__":
