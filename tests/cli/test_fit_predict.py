@@ -68,6 +68,18 @@ def test_predict_adds_what_python_predicts(folder, tmp_path, invoke):
         np.testing.assert_allclose(found, values, rtol=1e-12)
 
 
+def test_predict_adds_a_column_a_quantile(folder, invoke):
+    new = f"{AGE}\n5\n12.5\n".encode()
+    asked = ("--quantile", 0.03, "--quantile", 0.97, "--name", "h")
+    result = invoke("predict", folder / "model.json", "-", *asked, input=new)
+    assert result.exit_code == 0, result.output
+    header, *lines = csv.reader(result.stdout.splitlines())
+    assert header == [AGE, "h_mean", "h_std", "h_lower", "h_upper", "h_q0.03", "h_q0.97"]
+    model = dpgp.load(folder / "model.json")
+    expected = model.predict_quantile(np.array([[5.0], [12.5]]), [0.03, 0.97]).T
+    np.testing.assert_allclose(np.array(lines, dtype=float)[:, -2:], expected, rtol=1e-12)
+
+
 def test_predict_pipes(folder, invoke):
     new = f"{AGE}\n5\n".encode()
     result = invoke("predict", folder / "model.json", "-", "-o", "-", "--name", "h", input=new)
@@ -81,6 +93,7 @@ def test_predict_refuses_what_cannot_be_meant(folder, tmp_path, invoke, refused)
     refused(invoke("predict", model, data, "-o", data, "--force"), 2, "is read by this command")
     refused(invoke("predict", model, data, "-o", model), 2, "is read by this command")
     refused(invoke("predict", model, data, "--coverage", 95), 2, "--coverage")
+    refused(invoke("predict", model, data, "--quantile", 1.5), 2, "--quantile", "median")
     refused(invoke("predict", model, data, "--name", "a", "--name", "b"), 2, "--name 1 time")
     refused(invoke("predict", model, tmp_path / "none.csv"), 4, "no such file")
     (tmp_path / "other.csv").write_text("years\n5\n")
