@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = ("mean", "std", "lower", "upper")
 STANDARD_OUTPUT = "-"
+MOST_DECIMALS = 17
 BATCH = 5000
 """Rows that are predicted at a time: enough for speed, few enough for a bar that moves."""
 
@@ -85,7 +87,7 @@ def predict(
         _say_what_is_special(fitted, X)
         columns = _predictions(fitted, X, coverage)
         with _writing(output) as file:
-            _write(file, header, table, columns)
+            _write(file, header, table, _as_texts(columns, len(names)))
     if output != STANDARD_OUTPUT:
         print_files(Screen(stderr=True), [Path(output)])
 
@@ -148,7 +150,7 @@ def _predictions(model: FittedModel, X: Array, coverage: float) -> list[Array]:
         mean, std = _mean_and_std(model, X[batch])
         half_width = factors[:, None] * std
         columns[:, :, batch] = np.stack([mean, std, mean - half_width, mean + half_width], axis=1)
-    return list(columns.reshape(-1, len(X)))
+    return list(columns.reshape(len(SUFFIXES) * len(columns), len(X)))
 
 
 def _batches(rows: Indices) -> list[Indices]:
@@ -190,10 +192,30 @@ def _writing(output: str) -> Iterator[TextIO]:
         yield file
 
 
-def _write(file: TextIO, header: Sequence[str], table: Table, columns: Sequence[Array]) -> None:
+def _as_texts(columns: Sequence[Array], targets: int) -> list[list[str]]:
+    """Return numbers as text, with no more digits than are known of their target."""
+    size = len(columns) // targets
+    groups = [columns[start : start + size] for start in range(0, len(columns), size)]
+    return [_texts(column, _decimals(group)) for group in groups for column in group]
+
+
+def _decimals(group: Sequence[Array]) -> int:
+    """Return how many decimals show a thousandth of the narrowest interval, or somewhat less."""
+    import numpy as np
+
+    lower, upper = group[-2:]
+    widths = (upper - lower)[upper > lower]
+    narrowest = float(widths.min()) if len(widths) else 1.0
+    return int(np.clip(3 - math.floor(math.log10(narrowest)), 0, MOST_DECIMALS))
+
+
+def _texts(numbers: Array, decimals: int) -> list[str]:
+    # NaN is the one number that differs from itself
+    return ["" if number != number else f"{number:.{decimals}f}" for number in numbers.tolist()]
+
+
+def _write(file: TextIO, header: Sequence[str], table: Table, cells: list[list[str]]) -> None:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(header)
-    for row, numbers in zip(table.rows(), zip(*columns, strict=True), strict=True):
-        # NaN is the one number that differs from itself
-        cells = ["" if number != number else repr(float(number)) for number in numbers]
-        writer.writerow([*row, *cells])
+    for row, predicted in zip(table.rows(), zip(*cells, strict=True), strict=True):
+        writer.writerow([*row, *predicted])
