@@ -14,12 +14,13 @@ from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.blas import thread_count
-from dpgp.categories import Categories
+from dpgp.categories import Categories, read_categories
 from dpgp.coded_rows import CodedRows, categories_of, coded_matrix
 from dpgp.domain import Box
 from dpgp.effects.methods import EffectMethods
 from dpgp.inference.conformal import COVERAGE
 from dpgp.ledger.ledger import Ledger, ledger_of
+from dpgp.model.centiles import CentileMethods
 from dpgp.numeric import (
     check_column_names,
     column_names,
@@ -38,15 +39,25 @@ if TYPE_CHECKING:
     from dpgp.model.density import InputDensity
     from dpgp.model.fitted import FittedModel
     from dpgp.privacy.certificate import Certificate
+    from dpgp.private.source import Source
     from dpgp.sites import Site
 
 Array = NDArray[np.float64]
 
-NOT_OPTIONS = ("bounds", "target_bounds", "categories", "random_state", "n_jobs", "ledger", "site")
+NOT_OPTIONS = (
+    "bounds",
+    "target_bounds",
+    "categories",
+    "random_state",
+    "n_jobs",
+    "ledger",
+    "site",
+    "engine",
+)
 """Parameters that are read by themselves."""
 
 
-class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     r"""Gaussian-process regression under :math:`(\epsilon, \delta)`-differential privacy.
 
     Protects inputs and targets. A noisy Gram matrix of features is released in stages, each about
@@ -98,6 +109,9 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
     site
         A :class:`~dpgp.sites.Site` that these rows are of: they are fitted together with those of
         the other sites, which nobody shows. docs/how-to/several-custodians.md.
+    engine
+        "dask" or "spark": who reads the files that are given to :meth:`fit` with ``target``; this
+        machine by default. docs/how-to/clusters.md.
 
     Attributes
     ----------
@@ -140,6 +154,7 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
         site: Site | None = None,
+        engine: str | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -158,22 +173,56 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger
+        self.engine = engine
         self.site = site
 
-    def fit(self, X: Any, y: Any, units: Any = None) -> Self:
-        """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person."""
+    def fit(
+        self, X: Any, y: Any = None, units: Any = None, *, target: str | Sequence[str] | None = None
+    ) -> Self:
+        """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person.
+
+        With ``target``, the name of a column or a list of them, ``X`` is a table that may be larger
+        than memory: files, a folder, a pattern such as ``"rows/*.parquet"``, or anything that hands
+        out Arrow data; ``units`` is then a column too. docs/how-to/large-tables.md
+        """
         self._forget()
+        if target is not None:
+            return self._fit_table(X, y, units, target)
+        if self.engine is not None:
+            raise ValueError("`engine` needs files: pass their paths as `X`, and `target`.")
         categories = categories_of(X, self.categories)
         X, y = self._validated(X, y, categories)
         targets = y[None] if y.ndim == 1 else y.T
         options = self._options(X.shape[1], len(targets), units is not None, categories)
+        self._fit_rows(scaled_rows(X, targets, options, units), options)
+        self._targets_are_columns = y.ndim > 1
+        return self
+
+    def _fit_table(self, table: Any, y: Any, unit: Any, target: str | Sequence[str]) -> Self:
+        """Fit to the columns of a table that ``bounds`` and ``categories`` name, or all others."""
+        if y is not None:
+            raise ValueError("`y` must be left out where `target` names it; pass one of them.")
+        from dpgp.private.asked_table import AskedTable  # brings pyarrow
+        from dpgp.private.engines import opened_engine
+
+        asked = AskedTable.opened(table, target, unit)
+        names = asked.inputs(self.bounds, self.categories)
+        self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
+        categories = read_categories(self.categories, names, len(names))
+        options = self._options(
+            len(names), len(asked.targets), unit is not None, categories, asked.targets
+        )
+        with opened_engine(self.engine) as workers:
+            rows = asked.rows(names, options, workers, thread_count(self.n_jobs))
+            self._fit_rows(rows, options)
+        self._targets_are_columns = not isinstance(target, str)
+        return self
+
+    def _fit_rows(self, rows: Source, options: Options) -> None:
         threads, ledger = thread_count(self.n_jobs), ledger_of(self.ledger)
-        rows = scaled_rows(X, targets, options, units)
         with self._spending_kept():
             source = noise_source(self.random_state)
             self.model_ = fit_alone_or_jointly(self.site, rows, options, source, threads, ledger)
-        self._targets_are_columns = y.ndim > 1
-        return self
 
     def _forget(self) -> None:
         """Drop what an earlier fit found, so that no failure passes it off as new."""
@@ -194,7 +243,12 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         return hasattr(self, "model_")
 
     def _options(
-        self, columns: int, targets: int, per_person: bool, categories: Categories
+        self,
+        columns: int,
+        targets: int,
+        per_person: bool,
+        categories: Categories,
+        target_names: Sequence[str] | None = None,
     ) -> Options:
         names = getattr(self, "feature_names_in_", None)
         asked = self.get_params(deep=False)
@@ -202,7 +256,9 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
             del asked[name]
         return Options.parse(
             box=Box.from_bounds(self.bounds, columns, names, categories=categories),
-            target_box=Box.from_bounds(self.target_bounds, targets, argument="target_bounds"),
+            target_box=Box.from_bounds(
+                self.target_bounds, targets, target_names, argument="target_bounds"
+            ),
             per_person=per_person,
             **asked,
         )
@@ -251,9 +307,14 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         """
         return self._fitted().predict_interval(self._inputs(X), coverage, latent)
 
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
-        """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis."""
-        return self._fitted().sample_y(self._inputs(X), n_samples, random_state)
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = 0, latent: bool = True
+    ) -> Array:
+        """Draw functions, or new observations with ``latent=False``, along the last axis.
+
+        As :meth:`dpgp.model.fitted.FittedModel.sample_y`.
+        """
+        return self._fitted().sample_y(self._inputs(X), n_samples, random_state, latent)
 
     def log_predictive_density(self, X: Any, y: Any) -> Array:
         """Return the log density of every target under its own prediction."""
@@ -277,9 +338,9 @@ class PrivateGPRegressor(EffectMethods, RegressorMixin, BaseEstimator):  # type:
         """Write a page about the fitted model that any browser shows offline. docs/report.md"""
         self._fitted().report(path, title)
 
-    def plot(self, ax: Any = None, *, target: int | None = None) -> Any:
+    def plot(self, ax: Any = None, *, target: int | None = None, centiles: bool = False) -> Any:
         """Draw the fitted model, as :meth:`dpgp.model.fitted.FittedModel.plot`."""
-        return self._fitted().plot(ax, target=target)
+        return self._fitted().plot(ax, target=target, centiles=centiles)
 
     def _fitted(self) -> FittedModel:
         check_is_fitted(self)

@@ -73,7 +73,7 @@ def test_predictions_have_no_more_digits_than_are_known(folder, invoke):
     new = f"{AGE}\n5\n12\n".encode()
     result = invoke("predict", folder / "model.json", "-", input=new)
     cells = [line.split(",")[1:] for line in result.stdout.splitlines()[1:]]
-    assert {len(cell.partition(".")[2]) for row in cells for cell in row} in ({1}, {2})
+    assert max(len(cell.partition(".")[2]) for row in cells for cell in row) <= 2
 
 
 def test_a_table_without_rows_is_predicted_as_one(folder, invoke):

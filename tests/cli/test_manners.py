@@ -119,7 +119,6 @@ def test_progress_is_for_terminals(invoke, model, tmp_path, monkeypatch):
     arguments = ("predict", model, tmp_path / "new.csv")
     piped = invoke(*arguments)
     assert "Predicting" not in piped.stderr
-    monkeypatch.setattr(sys.modules["dpgp.cli.predict"], "BATCH", 2)
     terminal = invoke(*arguments, env={"FORCE_COLOR": "1"})
     assert "Predicting" in terminal.stderr
     tables = [pd.read_csv(io.StringIO(result.stdout)) for result in (piped, terminal)]

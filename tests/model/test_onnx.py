@@ -32,6 +32,7 @@ MODELS = {
     "two inputs": (2, {}),
     "three inputs": (3, {}),
     "five inputs": (5, {}),
+    "local scale of five": (5, {"epsilon": 30.0}),
     "mixture": (5, {"features": ["linear", "additive", "joint"]}),
     "no warp": (2, {"warp": False, "features": ["linear", "joint"]}),
     "Matern": (2, {"kernel": MATERN, "inducing_points": 5}),

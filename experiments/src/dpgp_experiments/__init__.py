@@ -60,6 +60,15 @@ REGISTRY = {
     "outcomes": Experiment(
         "dpgp_experiments.outcomes", "Outcomes and columns that are not Gaussian or uniform", 5
     ),
+    "centiles": Experiment(
+        "dpgp_experiments.centiles",
+        "Intervals and centiles at each x: coverage by age, and both tails of skewed noise",
+        5,
+        reads_files=True,
+    ),
+    "few-inputs": Experiment(
+        "dpgp_experiments.few_inputs", "One to three inputs: a fixed grid or a learned metric", 3
+    ),
     "arena": Experiment(
         "dpgp_experiments.arena",
         "PrivateGPRegressor beside what users would pick instead",

@@ -25,7 +25,7 @@ def failures_in_words() -> Iterator[None]:
     from dpgp.ledger import LedgerError
     from dpgp.privacy.books import BudgetError
     from dpgp.privacy.exact_sums import UnevenArithmeticError
-    from dpgp.private.tables import TableError
+    from dpgp.private.tables import ClusterError, TableError
     from dpgp.sites.errors import SitesError
 
     try:
@@ -34,7 +34,7 @@ def failures_in_words() -> Iterator[None]:
         raise stop(words(error), DATA_ERROR) from None
     except (ValueError, TypeError, BudgetError) as error:
         raise stop(words(error), USAGE_ERROR) from None
-    except UnevenArithmeticError as error:
+    except (UnevenArithmeticError, ClusterError) as error:
         raise stop(words(error), STOPPED) from None
     except KeyboardInterrupt as error:
         typer.echo(" ".join(["Stopped.", *(notes_of(error) or ["Nothing was spent."])]), err=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,13 +43,18 @@ from dpgp.cli.study import Study, with_study_file
 if TYPE_CHECKING:
     from dpgp.ledger import Ledger
     from dpgp.model.fitted import FittedModel
-    from dpgp.private.rows import Rows
+    from dpgp.private.cluster_rows import Engine
+    from dpgp.private.source import Source
 
 
 def fit(
     data: Annotated[
         str | None,
-        typer.Argument(help="CSV or Parquet file; - reads standard input.", show_default=False),
+        typer.Argument(
+            help="CSV, Parquet or Arrow file, a folder or a pattern of them; - reads standard "
+            "input.",
+            show_default=False,
+        ),
     ] = None,
     study: StudyFile = None,
     target: Targets = None,
@@ -76,6 +83,14 @@ def fit(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and its forecast; spend nothing.")
     ] = False,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Who reads the files: dask or spark; this machine by default.",
+            show_default=False,
+        ),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Spend without asking.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
     json: Json = False,
@@ -120,14 +135,16 @@ def fit(
         purse = ledger_of(said)
         request = request_of(said)
         if dry_run:
-            raw = read_request(source, request)
+            with opened_engine(engine) as workers:
+                raw = read_request(source, request, workers)
             print_dry_run(request, said, _expected_rows(raw, request, said), purse, json)
             return
         path = checked_output(said.output, source, study, force)
         check_may_spend(yes)
-        raw = read_request(source, request)
-        show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
-        model = fit_request(request, raw, purse)
+        with opened_engine(engine) as workers:
+            raw = read_request(source, request, workers)
+            show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
+            model = fit_request(request, raw, purse)
         save_model(model, path)
     report_model(model, path, json)
 
@@ -161,15 +178,24 @@ def checked_output(output: Path | None, data: str, study: Path | None, force: bo
     return output
 
 
-def read_request(source: str, request: Request) -> Rows:
-    """Read the rows of a request."""
+@contextmanager
+def opened_engine(engine: str | None) -> Iterator[Engine | None]:
+    """Keep the workers of a cluster, if one is asked for, while the block lasts."""
+    from dpgp.private.engines import opened_engine
+
+    with opened_engine(engine) as workers:
+        yield workers
+
+
+def read_request(source: str, request: Request, workers: Engine | None = None) -> Source:
+    """Go through the rows of a request once."""
     with working("Reading"):
         from dpgp.cli.rows import read_rows
 
-        return read_rows(source, request)
+        return read_rows(source, request, workers)
 
 
-def _expected_rows(raw: Rows, request: Request, said: Study) -> int | None:
+def _expected_rows(raw: Source, request: Request, said: Study) -> int | None:
     """Return how many rows a forecast may know of."""
     return len(raw) if request.options.row_count_is_public else said.rows
 
@@ -185,9 +211,9 @@ def show_and_ask(request: Request, said: Study, rows: int | None, *, yes: bool, 
         ask()
 
 
-def fit_request(request: Request, rows: Rows, ledger: Ledger | None = None) -> FittedModel:
+def fit_request(request: Request, rows: Source, ledger: Ledger | None = None) -> FittedModel:
     """Fit what was asked for; spends the budget."""
-    with working("Fitting"):
+    with working("Fitting", rows_are_public=request.options.row_count_is_public):
         from dpgp.blas import thread_count
         from dpgp.privacy.noise import noise_source
         from dpgp.private.fit import fit_rows

@@ -134,7 +134,7 @@ class ManyOutlook:
         if self.clips is None:
             return taus, FIRST_CLIP * taus
         setting = self.setting
-        kappa = clip_kappa(setting.signal, setting.columns)
+        kappa = clip_kappa(setting.signal)
         return taus, np.minimum(self.clips, min(kappa, 6.0) * taus)
 
     def errors(self) -> Errors:

@@ -30,6 +30,7 @@ from dpgp.steps import (
     MarginalHistograms,
     MetricGuard,
     Purse,
+    Scale,
     Step,
     TargetHistograms,
     planned_steps,
@@ -80,6 +81,7 @@ class PlannedDesign:
     count_share: float
     warp_share: float
     guard_share: float
+    scale_share: float
     calibration_share: float
 
     @property
@@ -163,6 +165,7 @@ def planned_design(answer: Answer, box: Box) -> PlannedDesign:
             InputHistograms, MarginalHistograms, CellCounts, TargetHistograms
         ),
         guard_share=answer.share_of(Guard, MetricGuard),
+        scale_share=answer.share_of(Scale),
         calibration_share=answer.share_of(Calibrate),
     )
 
@@ -198,5 +201,5 @@ def _learned(answer: Answer) -> dict[str, Any]:
         "inducing_points": np.empty((0, columns)),
         "length_scales": (None,),
         "target_weight": 1.0,
-        "kappa": clip_kappa(signal, columns),
+        "kappa": clip_kappa(signal),
     }

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.gram_estimate import MANY_INPUTS, DoubtedEstimate
+from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
 from dpgp.inference.stages import TargetFit
@@ -36,7 +37,8 @@ Array = NDArray[np.float64]
 class Known:
     """Beliefs between the steps of one fit; steps read them and add to them.
 
-    ``findings`` holds released plain values of steps that only tell something, by their labels.
+    ``scales`` has one function of the scale a target, none before it is known, and ``findings``
+    released plain values of steps that only tell something, by their labels.
     """
 
     options: Options
@@ -45,6 +47,7 @@ class Known:
     n: float
     inputs: UnitInputs
     calibrations: tuple[Calibration, ...]
+    scales: tuple[LocalScale, ...] = ()
     findings: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -83,7 +86,7 @@ class Known:
     @cached_property
     def many(self) -> ManyInputs:
         """What is known where a metric is learned."""
-        return ManyInputs(self.n, self.signal)
+        return ManyInputs(self.n, self.signal, self.columns)
 
     @cached_property
     def design(self) -> Design:
@@ -130,6 +133,7 @@ class Known:
             inputs=self.inputs,
             posteriors=self.posteriors,
             calibrations=self.calibrations,
+            scales=self.scales,
             stages=self._stages(),
             density=self._density(),
             certificate=certificate,

@@ -99,7 +99,8 @@ class Job:
         """Say how it ended, and what was spent if there is no model to show for it."""
         notes = list(self.last_words.get("notes", ())) or [self._spent_in_words()]
         said = self.last_words.get("message", "")
-        return " ".join([said, *([] if self.saved else notes)]).strip()
+        text = " ".join([said, *([] if self.saved else notes)]).strip()
+        return text.replace(str(self.asked.table.path), self.asked.table.name)
 
     def end(self) -> None:
         """Take what the worker said last for the end."""

@@ -34,11 +34,21 @@ from dpgp.features.files import features_from_json, features_to_json
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.evidence import Moments
+from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
 from dpgp.model.file.categories import categories_to_json, with_categories
 from dpgp.model.file.guarantee import about, certificate_from_json, certificate_to_json
+from dpgp.model.file.observations import (
+    SIGNED_FROM,
+    calibration_from_json,
+    calibration_to_json,
+    scale_features_from_json,
+    scale_features_to_json,
+    scale_from_json,
+    scale_to_json,
+)
 from dpgp.model.file.releases import (
     density_from_json,
     density_to_json,
@@ -51,8 +61,9 @@ from dpgp.model.fitted import FittedModel
 Array = NDArray[np.float64]
 
 KIND = "dpgp model"
-FORMAT = 2
-"""Newest format: 1, and 2 where there are categories."""
+FORMAT = 3
+"""What is written. Formats 1 and, where there are categories, 2 had no function of the scale, and
+the law of absolute residuals."""
 NEWEST_FORMAT = 10**6
 MOST_THETAS = 64  # twice what a fit keeps: every prediction costs a kernel matrix for each
 
@@ -88,12 +99,13 @@ def encode(model: FittedModel) -> dict[str, Any]:
     features = model.posteriors[0].features
     if any(other.features is not features for other in model.posteriors):
         raise ModelFileError("models of targets with features of their own cannot be saved.")
-    pairs = zip(model.posteriors, model.calibrations, strict=True)
+    scales = model.scales or (None,) * model.n_targets
+    parts = zip(model.posteriors, model.calibrations, scales, strict=True)
     targets = _box_to_json(model.options.target_box)
     document = {
         "about": about(model.certificate),
         "kind": KIND,
-        "format": FORMAT if model.options.box.categories else 1,
+        "format": FORMAT,
         "dpgp_version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "guarantee": certificate_to_json(model.certificate),
@@ -101,7 +113,8 @@ def encode(model: FittedModel) -> dict[str, Any]:
         "inputs": _inputs_to_json(model.inputs),
         "targets": {**targets, "as_columns": model.n_targets > 1},
         "features": features_to_json(features),
-        "models": [_model_to_json(*pair) for pair in pairs],
+        "scale_features": scale_features_to_json(model.scales),
+        "models": [_model_to_json(*part) for part in parts],
         "input_density": density_to_json(model.density),
         "stages": stages_to_json(model.stages),
     }
@@ -113,16 +126,23 @@ def decode(document: Any) -> FittedModel:
     _check_format(document)
     findings = as_findings(document.get("findings", {}))
     without = {name: part for name, part in document.items() if name != "findings"}
-    fields = as_fields(without, "the file", _FIELDS)
+    version = document["format"]
+    is_signed = version >= SIGNED_FROM
+    fields = as_fields(without, "the file", _FIELDS + (("scale_features",) if is_signed else ()))
     for name in ("about", "dpgp_version", "created"):
         as_text(fields[name], name)
-    inputs = _inputs(fields["inputs"], fields["format"])
+    inputs = _inputs(fields["inputs"], version)
     columns = inputs.dimension
     features = features_from_json(fields["features"], "features", columns)
     _check_size(features)
+    items = as_items(fields["models"], "models", MOST_TARGETS)
     models = [
-        _model(item, f"models[{k}]", features, columns)
-        for k, item in enumerate(as_items(fields["models"], "models", MOST_TARGETS))
+        _model(item, f"models[{k}]", features, columns, version) for k, item in enumerate(items)
+    ]
+    shared = scale_features_from_json(fields.get("scale_features"), columns)
+    scales = [
+        scale_from_json(item.get("scale"), f"models[{k}].scale", shared)
+        for k, item in enumerate(items)
     ]
     target_box = _targets(fields["targets"], len(models))
     certificate = certificate_from_json(fields["guarantee"])
@@ -136,6 +156,7 @@ def decode(document: Any) -> FittedModel:
         stages=stages_from_json(fields["stages"], len(models), features.dimension),
         density=density_from_json(fields["input_density"], inputs.box),
         certificate=certificate,
+        scales=tuple(scale for scale in scales if scale is not None),
         findings=findings,
     )
     _check_settings(model)
@@ -202,7 +223,7 @@ def _inputs(value: Any, version: int) -> UnitInputs:
     names = ("low", "high", "names", *(["categories"] if version > 1 else []), "warp")
     fields = as_fields(value, "inputs", names)
     box = _box(fields, "inputs")
-    if version > 1:
+    if version > 1 and not (version >= SIGNED_FROM and fields["categories"] is None):
         box = with_categories(box, fields["categories"])
     if fields["warp"] is None:
         return UnitInputs(box)
@@ -217,7 +238,9 @@ def _inputs(value: Any, version: int) -> UnitInputs:
     return UnitInputs(box, Warp(edges, values))
 
 
-def _model_to_json(posterior: Posterior, calibration: Calibration) -> dict[str, Any]:
+def _model_to_json(
+    posterior: Posterior, calibration: Calibration, scale: LocalScale | None
+) -> dict[str, Any]:
     moments = posterior.moments
     return {
         "kernel": kernel_to_json(posterior.kernel),
@@ -227,14 +250,15 @@ def _model_to_json(posterior: Posterior, calibration: Calibration) -> dict[str, 
         "covariance": triangle_to_json(moments.V, "covariance"),
         "thetas": posterior.thetas.tolist(),
         "spreads": posterior.spreads.tolist(),
-        "calibration": {"factors": calibration.factors.tolist(), "cdf": calibration.cdf.tolist()},
+        "calibration": calibration_to_json(calibration),
+        "scale": scale_to_json(scale),
     }
 
 
 def _model(
-    value: Any, where: str, features: WrittenMap, columns: int
+    value: Any, where: str, features: WrittenMap, columns: int, version: int
 ) -> tuple[Posterior, Calibration]:
-    fields = as_fields(value, where, _MODEL)
+    fields = as_fields(value, where, _MODEL + (("scale",) if version >= SIGNED_FROM else ()))
     kernel = kernel_from_json(fields["kernel"], f"{where}.kernel", columns)
     thetas = as_matrix(fields["thetas"], f"{where}.thetas", kernel.n_dims + 1)
     if len(thetas) > MOST_THETAS:
@@ -249,24 +273,14 @@ def _model(
     )
     log_evidence = as_number(fields["log_evidence"], f"{where}.log_evidence", infinite=True)
     posterior = Posterior(features, kernel, moments, thetas, spreads, log_evidence)
-    return posterior, _calibration(fields["calibration"], f"{where}.calibration")
+    law = calibration_from_json(fields["calibration"], f"{where}.calibration", version)
+    return posterior, law
 
 
 def _check_size(features: WrittenMap) -> None:
     """Refuse features whose matrices do not fit into memory, before any is computed."""
     if max(features.dimension, features.most_anchors) > LARGEST:
         raise ModelFileError("`features` are too many for a model file.")
-
-
-def _calibration(value: Any, where: str) -> Calibration:
-    fields = as_fields(value, where, ("factors", "cdf"))
-    factors = as_vector(fields["factors"], f"{where}.factors")
-    cdf = as_vector(fields["cdf"], f"{where}.cdf", len(factors))
-    if len(factors) < 2:
-        raise ModelFileError(f"`{where}` must hold two numbers or more.")
-    check_increasing(factors, f"{where}.factors", (0.0, np.inf))
-    check_increasing(cdf, f"{where}.cdf", (0.0, 1.0))
-    return Calibration(factors, cdf)
 
 
 def _check_predictions(model: FittedModel) -> None:

@@ -257,6 +257,17 @@ function projectionOf({ projection, features }) {
   return matrix(features.projection).map((value) => projection * value);
 }
 
+// c(x) = exp(φᵀw + φᵀVφ), by which the standard deviation of an observation is multiplied
+function localScale({ scale_features }, { local_scale }) {
+  if (!scale_features) return () => 1;
+  const phi = featureMap(scale_features), V = matrix(local_scale.V);
+  const product = new Float64Array(local_scale.w.length);
+  return (u) => {
+    const at = phi(u);
+    return Math.exp(dot(local_scale.w, at) + dot(times(V, at, product), at));
+  };
+}
+
 class Posterior {
   constructor(model, k) {
     const target = model.targets[k];
@@ -271,6 +282,7 @@ class Posterior {
     this.k_xx = diagonal(target.kernel);
     this.d = new Float64Array(target.m.length);
     this.a = new Float64Array(anchors.length);
+    this.localScale = localScale(model, target);
   }
 
   // The public bounds of the target are centre ± scale
@@ -288,7 +300,7 @@ class Posterior {
       raw,
       mean: this.cut(raw),
       std: scale * Math.sqrt(variance),
-      observationStd: scale * Math.sqrt(variance + this.target.noise_variance),
+      observationStd: this.localScale(u) * scale * Math.sqrt(variance + this.target.noise_variance),
     };
   }
 
@@ -299,15 +311,18 @@ class Posterior {
     return Math.max(dot(times(this.Q, phi, this.d), phi) - 2 * dot(k, a) + k_xx, 0);
   }
 
-  // The same with 95 % intervals for the function and for a new observation, all within the bounds
+  // The same with 95 % intervals for the function and for a new observation, and centiles of such
+  // observations, all within the bounds
   predict(x) {
-    const { raw, ...at } = this.at(x), { function_factor, interval_factor } = this.target;
+    const { raw, ...at } = this.at(x), { function_factor, interval_ends, centiles } = this.target;
+    const observed = (factor) => this.cut(at.mean + factor * at.observationStd);
     return {
       ...at,
       functionLow: this.cut(raw - function_factor * at.std),
       functionHigh: this.cut(raw + function_factor * at.std),
-      lower: this.cut(at.mean - interval_factor * at.observationStd),
-      upper: this.cut(at.mean + interval_factor * at.observationStd),
+      lower: observed(interval_ends[0]),
+      upper: observed(interval_ends[1]),
+      centiles: centiles.map(([, factor]) => observed(factor)),
     };
   }
 }
