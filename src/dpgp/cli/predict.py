@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -205,8 +206,14 @@ def _predictions(
         for k in range(model.n_targets):
             law = model.observations(k, U)
             found = [law.mean, law.std, *law.ends(coverage), *map(law.quantile, quantiles)]
-            columns[k][:, complete] = found
-    return list(columns.reshape(-1, len(X)))
+            columns[k][:, complete] = np.round(found, _decimals(model, k))
+    return [column for target in columns for column in target]
+
+
+def _decimals(model: FittedModel, target: int) -> int:
+    """Return how many decimals show a hundredth of the noise of an observation, or less."""
+    _, noise, _ = model.noise_quantiles(target)
+    return max(0, 2 - math.floor(math.log10(noise)))
 
 
 def _notes(model: FittedModel, X: Array) -> set[str]:
