@@ -2,8 +2,8 @@
 
 20,000 rows of eight inputs; the noise is drawn by the secure generator, number by number exactly.
 "Pass" is what goes over the rows, features to exact sums, "noise" all that follows it until the
-release, "learning" what inference makes of the release. Seconds of processor time of all threads; the memory is
-the largest that NumPy and Python held at once, rows included, in a second run.
+release, "learning" what inference makes of the release. Seconds of processor time, of all threads;
+memory is the largest that NumPy and Python held at once, rows included, in a second run.
 """
 
 import argparse
