@@ -19,7 +19,8 @@ help:
 	@echo "make package      build wheel and sdist in dist/; install each into an empty environment, and try it"
 	@echo "make experiments  install what \`dpgp reproduce\` needs, into .venv"
 	@echo "make lint         ruff, mypy and import-linter alone"
-	@echo "make bench        a pass over the rows against the machine's own limit, a fit against scikit-learn's"
+	@echo "make bench        a pass over the rows against the machine's own limit, whole fits against scikit-learn, GPflow,"
+	@echo "                  GPyTorch and the reading of the table; growth with rows, features and inputs; one and two workers"
 	@echo "make docs         build the documentation site, running every example in it"
 
 $(BIN)/python:
@@ -63,7 +64,7 @@ test: lint
 	@touch $@
 
 $(VENV)/slow.stamp: $(VENV)/test.stamp
-	@$(PIP) './experiments[baselines]' 'playwright>=1.50' 'axe-playwright-python>=0.1.4' 'atheris>=3.0'
+	@$(PIP) '.[spark]' './experiments[baselines]' 'playwright>=1.50' 'axe-playwright-python>=0.1.4' 'atheris>=3.0'
 	@touch $@
 
 test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
@@ -95,9 +96,13 @@ docs: $(VENV)/docs.stamp
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/sphinx-build -E -W --keep-going -q docs docs/_build/html
 	@echo "the site is built: open docs/_build/html/index.html"
 
-bench: $(VENV)/test.stamp
+bench: $(VENV)/test.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
 	@$(BIN)/python benchmarks/hot_path.py
 	@$(BIN)/python benchmarks/fit_time.py
+	@$(BIN)/python benchmarks/whole_jobs.py
+	@$(BIN)/python benchmarks/peers.py
+	@$(BIN)/python benchmarks/scaling.py
+	@$(BIN)/python benchmarks/workers.py
 
 clean:
 	@rm -rf $(VENV) .venv-package dist .venv-gpflow .venv-gpytorch .venv-oldest demo results docs/_build
