@@ -75,5 +75,5 @@ def test_parquet(write, tmp_path):
 
 def test_files_that_are_not_there(tmp_path):
     for path in (tmp_path, tmp_path / "none"):
-        with pytest.raises(TableError, match="cannot read|no file"):
+        with pytest.raises(TableError, match=r"cannot read|no file"):
             read_header(str(path))
