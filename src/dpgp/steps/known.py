@@ -110,7 +110,14 @@ class Known:
         """The fit of every target."""
         design = self.design
         return tuple(
-            TargetFit(design.features, self.options.kernels, design.positions, design.kappa, self.n)
+            TargetFit(
+                design.features,
+                self.options.kernels,
+                design.positions,
+                design.kappa,
+                self.n,
+                self.options.max_rows_per_unit,
+            )
             for _ in range(self.options.n_targets)
         )
 
