@@ -109,6 +109,11 @@ class Options:
         return len(self.target_box.low)
 
     @property
+    def is_yes_no(self) -> bool:
+        """Whether the target is one of two public classes, counted as 0 and 1."""
+        return bool(self.target_box.categories)
+
+    @property
     def kernels(self) -> tuple[Any, ...]:
         """The kernels to choose from; by default a smooth function around a line."""
         return self.own_kernels or (default_kernel(self.columns),)
@@ -141,10 +146,11 @@ class Options:
         """Whether any two neighbours have the same number of usable rows.
 
         They do if a row is replaced by another that can be used. A unit may have fewer rows than
-        another, and a row may be incomplete.
+        another, a row may be incomplete, and its label none of the two classes.
         """
         replaced = self.neighbours is Neighbours.REPLACE
-        return replaced and not self.per_person and self.missing is Missing.ERROR
+        complete = self.missing is Missing.ERROR and not self.is_yes_no
+        return replaced and not self.per_person and complete
 
 
 def _check_no_wishes(**wishes: Any) -> None:

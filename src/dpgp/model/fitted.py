@@ -19,6 +19,7 @@ from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import COVERAGE, Calibration
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
+from dpgp.model import yes_no
 from dpgp.model.density import InputDensity
 from dpgp.model.new_inputs import as_inputs
 from dpgp.numeric import numeric_targets
@@ -97,7 +98,8 @@ class FittedModel(EffectMethods):
 
         The mean is cut to the public bounds of the target. ``latent=True`` is about the function,
         ``latent=False`` about new observations of it. The standard deviation is the model's own;
-        :meth:`predict_interval` is calibrated.
+        :meth:`predict_interval` is calibrated. Of two classes the mean is the probability of the
+        second one.
         """
         if return_std and return_cov:
             raise ValueError("`return_std` and `return_cov` cannot both be true; ask for one.")
@@ -115,7 +117,8 @@ class FittedModel(EffectMethods):
 
         Calibrated on average over the training rows (docs/method.md, "Intervals"), not for each x,
         and cut to the public bounds of the target. With ``latent=True`` they are the posterior's
-        own intervals for the function.
+        own intervals for the function. Of two classes they hold 0, 1 or both, with
+        ``latent=True`` the probability of the second class.
         """
         U = self.unit_inputs(X)
         one = self.function_interval if latent else self.observation_interval
@@ -125,22 +128,28 @@ class FittedModel(EffectMethods):
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis.
 
-        They are Gaussian around the mean before it is cut, and may leave the target's bounds.
+        They are Gaussian around the mean before it is cut, and may leave the target's bounds;
+        probabilities are cut to [0, 1].
         """
         U, generator = self.unit_inputs(X), check_random_state(random_state)
         draws = []
         for k in range(self.n_targets):
             mean, covariance = self._mean_and_covariance(k, U, True)
             normal = generator.standard_normal((len(mean), n_samples))
-            draws.append(mean[:, None] + symmetric_root(covariance) @ normal)
+            drawn = mean[:, None] + symmetric_root(covariance) @ normal
+            draws.append(self.within_bounds(k, drawn) if self.options.is_yes_no else drawn)
         return draws[0] if len(draws) == 1 else np.stack(draws, axis=1)
 
     def log_predictive_density(self, X: Any, y: Any) -> Array:
         """Return the log density of every target under its own prediction.
 
         It is that of a Gaussian whose standard deviation is calibrated as intervals are: the
-        model's own times the root mean square of the released law of scaled residuals.
+        model's own times the root mean square of the released law of scaled residuals. Of two
+        classes it is the log probability of the label.
         """
+        category = self.options.target_box.category(0)
+        if category is not None:
+            return yes_no.log_chance(self.predict(X), y, category)
         mean, std = self.predict(X, return_std=True)
         scales = np.array([calibration.scale for calibration in self.calibrations])
         std = std * (scales if std.ndim > 1 else scales[0])
@@ -188,12 +197,19 @@ class FittedModel(EffectMethods):
 
     def mean_and_std(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean, not yet cut, and standard deviation of one target at unit inputs."""
-        mean, std = self.posteriors[target].predict(U, latent)
-        return self._in_units(target, mean), self._scale(target) * std
+        mean, std = self.posteriors[target].predict(U, latent or self.options.is_yes_no)
+        mean, std = self._in_units(target, mean), self._scale(target) * std
+        if not self.options.is_yes_no:
+            return mean, std
+        p = yes_no.chance(mean, std)
+        # Var(y) = p(1 − p)
+        return p, yes_no.chance_std(mean, std) if latent else np.sqrt(p * (1.0 - p))
 
     def observation_interval(self, target: int, U: Array, coverage: float) -> tuple[Array, Array]:
         """Return m(x) ± k·s(x), m within the bounds, with the calibrated factor k."""
         mean, std = self.mean_and_std(target, U)
+        if self.options.is_yes_no:
+            return yes_no.outcome_interval(mean, checked_coverage(coverage))
         mean, half_width = self.within_bounds(target, mean), self._factor(target, coverage) * std
         return (
             self.within_bounds(target, mean - half_width),
@@ -202,9 +218,11 @@ class FittedModel(EffectMethods):
 
     def function_interval(self, target: int, U: Array, coverage: float) -> tuple[Array, Array]:
         """Return the posterior's own interval for the function."""
-        if not 0.0 < coverage < 1.0:
-            raise ValueError(f"`coverage` must lie strictly between 0 and 1, got {coverage}.")
-        centre, half_width = self.posteriors[target].half_width(U, coverage)
+        level = checked_coverage(coverage)
+        centre, half_width = self.posteriors[target].half_width(U, level)
+        if self.options.is_yes_no:
+            std = self._scale(target) * yes_no.interval_std(half_width, level)
+            return yes_no.chance_interval(self._in_units(target, centre), std, level)
         ends = (self._in_units(target, centre + sign * half_width) for sign in (-1.0, 1.0))
         lower, upper = (self.within_bounds(target, end) for end in ends)
         return lower, upper
@@ -215,11 +233,12 @@ class FittedModel(EffectMethods):
         return np.asarray(np.clip(values, box.low[target], box.high[target]))
 
     def _mean_and_covariance(self, target: int, U: Array, latent: bool) -> tuple[Array, Array]:
-        posterior = self.posteriors[target]
-        mean, _ = posterior.predict(U, latent)
-        noise = 0.0 if latent else posterior.moments.noise**2
-        covariance = posterior.covariance(U) + noise * np.eye(len(U))
-        return self._in_units(target, mean), self._scale(target) ** 2 * covariance
+        posterior, scale = self.posteriors[target], self._scale(target)
+        mean, std = self.mean_and_std(target, U, latent)
+        # one observation more: its own noise, or p(1 − p)
+        own = std**2 if self.options.is_yes_no else (scale * posterior.moments.noise) ** 2
+        noise = 0.0 if latent else own
+        return mean, scale**2 * posterior.covariance(U) + noise * np.eye(len(U))
 
     def _in_units(self, target: int, values: Array) -> Array:
         """Return values of the scaled target in its own units."""
@@ -236,6 +255,13 @@ class FittedModel(EffectMethods):
         from dpgp.report.notebook import model_html
 
         return model_html(self)
+
+
+def checked_coverage(coverage: float) -> float:
+    """Return how often an interval shall hold, or raise."""
+    if not 0.0 < coverage < 1.0:
+        raise ValueError(f"`coverage` must lie strictly between 0 and 1, got {coverage}.")
+    return coverage
 
 
 def low_median_high(draws: Array) -> tuple[float, float, float]:

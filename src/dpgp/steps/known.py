@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.gram_estimate import MANY_INPUTS, DoubtedEstimate
+from dpgp.inference.many.location import YES_NO
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
 from dpgp.inference.stages import TargetFit
+from dpgp.inference.yes_no import YesNoFit
 from dpgp.model.density import InputDensity
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
@@ -83,7 +85,8 @@ class Known:
     @cached_property
     def many(self) -> ManyInputs:
         """What is known where a metric is learned."""
-        return ManyInputs(self.n, self.signal)
+        known = (YES_NO,) * self.options.n_targets if self.options.is_yes_no else ()
+        return ManyInputs(self.n, self.signal, known)
 
     @cached_property
     def design(self) -> Design:
@@ -105,9 +108,9 @@ class Known:
     @cached_property
     def targets(self) -> tuple[TargetFit, ...]:
         """The fit of every target."""
-        design = self.design
+        design, kind = self.design, YesNoFit if self.options.is_yes_no else TargetFit
         return tuple(
-            TargetFit(design.features, self.options.kernels, design.positions, design.kappa, self.n)
+            kind(design.features, self.options.kernels, design.positions, design.kappa, self.n)
             for _ in range(self.options.n_targets)
         )
 

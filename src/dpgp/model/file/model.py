@@ -37,7 +37,13 @@ from dpgp.inference.evidence import Moments
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
-from dpgp.model.file.categories import categories_to_json, with_categories
+from dpgp.model.file.categories import (
+    categories_to_json,
+    classes_to_json,
+    has_entry,
+    with_categories,
+    with_classes,
+)
 from dpgp.model.file.guarantee import about, certificate_from_json, certificate_to_json
 from dpgp.model.file.releases import (
     density_from_json,
@@ -47,12 +53,13 @@ from dpgp.model.file.releases import (
 )
 from dpgp.model.file.settings import settings_from_json, settings_to_json
 from dpgp.model.fitted import FittedModel
+from dpgp.options import Options
 
 Array = NDArray[np.float64]
 
 KIND = "dpgp model"
-FORMAT = 2
-"""Newest format: 1, and 2 where there are categories."""
+FORMAT = 3
+"""Newest format: 1, 2 where there are categories, and 3 where the target is one of two classes."""
 NEWEST_FORMAT = 10**6
 MOST_THETAS = 64  # twice what a fit keeps: every prediction costs a kernel matrix for each
 
@@ -89,11 +96,12 @@ def encode(model: FittedModel) -> dict[str, Any]:
     if any(other.features is not features for other in model.posteriors):
         raise ModelFileError("models of targets with features of their own cannot be saved.")
     pairs = zip(model.posteriors, model.calibrations, strict=True)
-    targets = _box_to_json(model.options.target_box)
+    target_box = model.options.target_box
+    targets = {**_box_to_json(target_box), **classes_to_json(target_box)}
     document = {
         "about": about(model.certificate),
         "kind": KIND,
-        "format": FORMAT if model.options.box.categories else 1,
+        "format": _format_of(model.options),
         "dpgp_version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "guarantee": certificate_to_json(model.certificate),
@@ -106,6 +114,13 @@ def encode(model: FittedModel) -> dict[str, Any]:
         "stages": stages_to_json(model.stages),
     }
     return document | ({"findings": dict(model.findings)} if model.findings else {})
+
+
+def _format_of(options: Options) -> int:
+    """Return the oldest format that can hold a model, so that older programs read what they can."""
+    if options.is_yes_no:
+        return FORMAT
+    return 2 if options.box.categories else 1
 
 
 def decode(document: Any) -> FittedModel:
@@ -124,7 +139,7 @@ def decode(document: Any) -> FittedModel:
         _model(item, f"models[{k}]", features, columns)
         for k, item in enumerate(as_items(fields["models"], "models", MOST_TARGETS))
     ]
-    target_box = _targets(fields["targets"], len(models))
+    target_box = _targets(fields["targets"], len(models), fields["format"])
     certificate = certificate_from_json(fields["guarantee"])
     model = FittedModel(
         options=settings_from_json(
@@ -143,11 +158,13 @@ def decode(document: Any) -> FittedModel:
     return model
 
 
-def _targets(value: Any, count: int) -> Box:
-    fields = as_fields(value, "targets", ("low", "high", "names", "as_columns"))
+def _targets(value: Any, count: int, version: int) -> Box:
+    names = ("low", "high", "names", *has_entry(value, "classes", version > 2), "as_columns")
+    fields = as_fields(value, "targets", names)
     if not as_flag(fields["as_columns"], "targets.as_columns") and count > 1:
         raise ModelFileError("`targets.as_columns` must be true where there are several targets.")
-    return _box(fields, "targets", count)
+    box = _box(fields, "targets", count)
+    return with_classes(box, fields["classes"]) if "classes" in fields else box
 
 
 def _check_settings(model: FittedModel) -> None:
@@ -199,10 +216,10 @@ def _inputs_to_json(inputs: UnitInputs) -> dict[str, Any]:
 
 
 def _inputs(value: Any, version: int) -> UnitInputs:
-    names = ("low", "high", "names", *(["categories"] if version > 1 else []), "warp")
+    names = ("low", "high", "names", *has_entry(value, "categories", version > 1), "warp")
     fields = as_fields(value, "inputs", names)
     box = _box(fields, "inputs")
-    if version > 1:
+    if "categories" in fields:
         box = with_categories(box, fields["categories"])
     if fields["warp"] is None:
         return UnitInputs(box)
