@@ -29,6 +29,15 @@ Targets = Annotated[
         show_default=False,
     ),
 ]
+Classes = Annotated[
+    str | None,
+    typer.Option(
+        "--classes",
+        metavar="NAME:NO,YES",
+        help="Instead of --target: a column of two public labels, the one that counts as yes last.",
+        show_default=False,
+    ),
+]
 Features = Annotated[
     list[str] | None,
     typer.Option(

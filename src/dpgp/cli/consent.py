@@ -44,7 +44,7 @@ def print_request(
     console: Console, request: Request, rows: int | None, title: str | None = None
 ) -> None:
     """Print what a fit will release; ``rows`` is their number, a public guess of it, or None."""
-    lines = [["predict", str(column)] for column in request.targets]
+    lines = [["predict", str(column)] for column in request.predicted]
     lines += [["from", str(column)] for column in (*request.features, *request.categories)]
     lines += [
         ["guarantee", f"({request.epsilon:g}, {request.delta:g})-differential privacy"],

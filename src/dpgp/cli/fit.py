@@ -10,6 +10,7 @@ import typer
 
 from dpgp.cli.arguments import (
     Categories,
+    Classes,
     Delta,
     Epsilon,
     Features,
@@ -23,7 +24,7 @@ from dpgp.cli.arguments import (
     Targets,
     Unit,
 )
-from dpgp.cli.columns import read_columns, read_level_columns
+from dpgp.cli.columns import read_classes, read_columns, read_level_columns
 from dpgp.cli.consent import (
     ask,
     check_may_spend,
@@ -52,6 +53,7 @@ def fit(
     ] = None,
     study: StudyFile = None,
     target: Targets = None,
+    classes: Classes = None,
     feature: Features = None,
     category: Categories = None,
     epsilon: Epsilon = None,
@@ -95,6 +97,8 @@ def fit(
 
     dpgp fit --study growth.yaml --yes
 
+    Yes and no: --classes smoker:no,yes instead of --target
+
     Columns of levels: add --category region:north,south --category sex:F,M
 
     Several rows a person: add --unit person_id --max-rows-per-unit 5
@@ -103,6 +107,7 @@ def fit(
         options = Study(
             data=data,
             targets=read_columns("--target", target),
+            classes=read_classes(classes),
             features=read_columns("--feature", feature),
             categories=read_level_columns(category),
             epsilon=epsilon,

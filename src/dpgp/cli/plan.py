@@ -11,6 +11,7 @@ from rich.table import Table
 
 from dpgp.cli.arguments import (
     Categories,
+    Classes,
     Delta,
     Epsilon,
     Features,
@@ -22,7 +23,7 @@ from dpgp.cli.arguments import (
     Targets,
     Unit,
 )
-from dpgp.cli.columns import read_columns, read_level_columns
+from dpgp.cli.columns import read_classes, read_columns, read_level_columns
 from dpgp.cli.failures import UsageError, failures_in_words
 from dpgp.cli.output import Screen, TextTable, print_table, shown
 from dpgp.cli.progress import working
@@ -44,6 +45,7 @@ def plan(
         typer.Option(min=1, help="Number of rows, or a public guess.", show_default=False),
     ] = None,
     target: Targets = None,
+    classes: Classes = None,
     feature: Features = None,
     category: Categories = None,
     epsilon: Epsilon = None,
@@ -75,6 +77,7 @@ def plan(
     with failures_in_words(), working("Planning"):
         options = Study(
             targets=read_columns("--target", target),
+            classes=read_classes(classes),
             features=read_columns("--feature", feature),
             categories=read_level_columns(category),
             epsilon=epsilon,

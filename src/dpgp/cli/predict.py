@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Indices = NDArray[np.intp]
 
 SUFFIXES = ("mean", "std", "lower", "upper")
+SUFFIXES_OF_CLASSES = ("probability", "lower", "upper")
 STANDARD_OUTPUT = "-"
 BATCH = 5000
 """Rows that are predicted at a time: enough for speed, few enough for a bar that moves."""
@@ -59,6 +60,7 @@ def predict(
 ) -> None:
     """Predict every row of a table: adds mean, std, and an interval.
 
+    Of two classes: the probability of the second one, and an interval for it.
     Spends no budget, however often it is called. Rows with missing inputs
     keep empty cells; inputs outside the model's bounds are predicted as at
     the nearest bound.
@@ -80,10 +82,12 @@ def predict(
         with working("Reading"):
             table = read_table(data)
         X = _inputs(fitted, table)
-        header = [*table.names, *(f"{target}_{suffix}" for target in names for suffix in SUFFIXES)]
+        suffixes = SUFFIXES_OF_CLASSES if fitted.options.is_yes_no else SUFFIXES
+        header = [*table.names, *(f"{target}_{suffix}" for target in names for suffix in suffixes)]
         _check_header(header, len(table.names))
         _say_what_is_special(fitted, X)
-        columns = _predictions(fitted, X, coverage)
+        predictions = _chances if fitted.options.is_yes_no else _predictions
+        columns = predictions(fitted, X, coverage)
         with _writing(output) as file:
             _write(file, header, table, columns)
     if output != STANDARD_OUTPUT:
@@ -149,6 +153,21 @@ def _predictions(model: FittedModel, X: Array, coverage: float) -> list[Array]:
         half_width = factors[:, None] * std
         columns[:, :, batch] = np.stack([mean, std, mean - half_width, mean + half_width], axis=1)
     return list(columns.reshape(-1, len(X)))
+
+
+def _chances(model: FittedModel, X: Array, coverage: float) -> list[Array]:
+    """Return the probability of the second class and an interval for it."""
+    import numpy as np
+
+    from dpgp.coded_rows import CodedRows
+
+    complete = np.flatnonzero(np.isfinite(X).all(axis=1))
+    columns = np.full((len(SUFFIXES_OF_CLASSES), len(X)), np.nan)
+    for batch in tracked(_batches(complete), "Predicting"):
+        rows = CodedRows(X[batch])
+        lower, upper = model.predict_interval(rows, coverage, latent=True)
+        columns[:, batch] = np.stack([model.predict(rows), lower, upper])
+    return list(columns)
 
 
 def _batches(rows: Indices) -> list[Indices]:

@@ -18,9 +18,17 @@ def read_rows(data: str, request: Request) -> Rows:
     if len(table) < 2:
         raise TableError("the file has too few rows for a model; a fit needs at least two.")
     X = _inputs(table, request)
-    y = _matrix(table, [column.name for column in request.targets], request.missing)
+    y = _targets(table, request)
     units = None if request.unit is None else table.identifiers(request.unit)
     return scaled_rows(X, y.T, request.options, units)
+
+
+def _targets(table: Table, request: Request) -> Array:
+    """Return columns of numbers, or 0 and 1 for two classes and NaN for what is neither."""
+    if request.classes is None:
+        return _matrix(table, [column.name for column in request.targets], request.missing)
+    cells = table.cells(request.classes.name)
+    return request.classes.category.numbers(cells)[:, None]
 
 
 def _inputs(table: Table, request: Request) -> Array:

@@ -18,6 +18,7 @@ class Study:
     title: str | None = None
     data: str | None = None
     targets: tuple[Column, ...] | None = None
+    classes: LevelColumn | None = None
     features: tuple[Column, ...] | None = None
     categories: tuple[LevelColumn, ...] | None = None
     epsilon: float | None = None

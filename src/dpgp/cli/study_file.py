@@ -19,6 +19,7 @@ from dpgp.cli.columns import (
     WHY_PUBLIC,
     Column,
     LevelColumn,
+    checked_classes,
     checked_column,
     checked_levels,
 )
@@ -106,6 +107,16 @@ class Entry:
             )
         return tuple(self._level_column(*item) for item in self.value.items())
 
+    def classes(self) -> LevelColumn:
+        """Return the one column of two classes."""
+        if not isinstance(self.value, dict) or len(self.value) != 1:
+            raise self.error(
+                'must hold one column with its two public labels, as in \'smoker: ["no", '
+                f'"yes"]\'; {WHY_LEVELS_ARE_PUBLIC}'
+            )
+        (column,) = self.level_columns()
+        return self._checked(lambda: checked_classes(column))
+
     def _level_column(self, name: str, levels: Any) -> LevelColumn:
         if not isinstance(levels, list) or not all(isinstance(level, str) for level in levels):
             raise self.error(
@@ -134,6 +145,7 @@ READ: Mapping[str, Callable[[Entry], Any]] = {
     "title": Entry.text,
     "data": Entry.source,
     "targets": Entry.columns,
+    "classes": Entry.classes,
     "features": Entry.columns,
     "categories": Entry.level_columns,
     "epsilon": Entry.number,
