@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from dpgp.inference.conformal import COVERAGE
 from dpgp.ledger.ledger import Ledger
 from dpgp.numeric import numeric_vector
 from dpgp.privacy.arguments import DELTA, EPSILON
+
+if TYPE_CHECKING:
+    from dpgp.sites import Site
 
 Array = NDArray[np.float64]
 
@@ -35,7 +38,7 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         The two public labels, ``("no", "yes")``: texts, whole numbers, or False and True. Required,
         and never read from the data. A row whose label is neither contributes nothing.
     epsilon, delta, bounds, categories, kernel, inducing_points, features, stages, neighbours, \
-    max_rows_per_unit, warp, missing, random_state, n_jobs, ledger
+    max_rows_per_unit, warp, missing, random_state, n_jobs, ledger, site
         As those of :class:`~dpgp.PrivateGPRegressor`.
 
     Attributes
@@ -65,6 +68,7 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
+        site: Site | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -82,6 +86,7 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger
+        self.site = site
 
     @property
     def classes_(self) -> NDArray[Any]:

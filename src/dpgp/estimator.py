@@ -23,7 +23,7 @@ from dpgp.numeric import check_column_names, column_names
 from dpgp.options import Options
 from dpgp.privacy.noise import noise_source
 from dpgp.private.arrays import scaled_rows
-from dpgp.private.fit import fit_rows
+from dpgp.private.joint import fit_alone_or_jointly
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-NOT_OPTIONS = (
+NOT_OPTIONS = {
     "bounds",
     "target_bounds",
     "classes",
@@ -42,8 +42,9 @@ NOT_OPTIONS = (
     "random_state",
     "n_jobs",
     "ledger",
-)
-"""Arguments that are read before the others, or are no part of what a fit is asked for."""
+    "site",
+}
+"""Parameters that are read by themselves."""
 
 
 class PrivateGP(EffectMethods, BaseEstimator):  # type: ignore[misc]
@@ -59,7 +60,7 @@ class PrivateGP(EffectMethods, BaseEstimator):  # type: ignore[misc]
         rows = scaled_rows(X, y[None] if y.ndim == 1 else y.T, options, units)
         with self._spending_kept():
             source = noise_source(self.random_state)
-            self.model_ = fit_rows(rows, options, source, threads, ledger=ledger)
+            self.model_ = fit_alone_or_jointly(self.site, rows, options, source, threads, ledger)
         self._targets_are_columns = y.ndim > 1
         return self
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from dpgp.numeric import (
     numeric_vector,
 )
 from dpgp.privacy.arguments import DELTA, EPSILON
+
+if TYPE_CHECKING:
+    from dpgp.sites import Site
 
 Array = NDArray[np.float64]
 
@@ -73,6 +76,9 @@ class PrivateGPRegressor(RegressorMixin, PrivateGP):  # type: ignore[misc]
     ledger
         A :class:`~dpgp.Ledger`, or the path of one, that this and all other fits of these people
         spend from. Every fit, also of a clone, reserves its price there before it draws any noise.
+    site
+        A :class:`~dpgp.sites.Site` that these rows are of: they are fitted together with those of
+        the other sites, which nobody shows. docs/how-to/several-custodians.md.
 
     Attributes
     ----------
@@ -114,6 +120,7 @@ class PrivateGPRegressor(RegressorMixin, PrivateGP):  # type: ignore[misc]
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
+        site: Site | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -132,6 +139,7 @@ class PrivateGPRegressor(RegressorMixin, PrivateGP):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger
+        self.site = site
 
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False, latent: bool = False

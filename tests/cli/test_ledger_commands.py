@@ -82,7 +82,9 @@ def test_a_study_file_names_the_ledger(invoke, table, study):
         "delta: 1e-6\noutput: model.json\nledger: study.ledger\n",
         encoding="utf-8",
     )
-    assert invoke("fit", "--study", path, "--dry-run").exit_code == 0
+    rehearsal = invoke("fit", "--study", path, "--dry-run")
+    assert rehearsal.exit_code == 0
+    assert "ε = 0 of 1.2 is spent" in rehearsal.output
     assert len(Ledger(study).entries()) == 1
     assert invoke("fit", "--study", path, "--yes").exit_code == 0
     assert len(Ledger(study).entries()) == 3

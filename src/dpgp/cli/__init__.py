@@ -17,6 +17,7 @@ from dpgp.cli.plan import plan
 from dpgp.cli.predict import predict
 from dpgp.cli.report import report
 from dpgp.cli.show import show
+from dpgp.cli.sites import app as sites
 from dpgp.cli.verify import sign, verify
 
 app = typer.Typer(
@@ -72,3 +73,4 @@ app.command()(statement)
 app.command()(registry)
 app.command()(demo)
 app.add_typer(ledger, name="ledger")
+app.add_typer(sites, name="sites")

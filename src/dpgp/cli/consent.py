@@ -94,7 +94,9 @@ def print_forecast(console: Console, request: Request, rows: int | None) -> None
         print_plan(console, planned)
 
 
-def print_dry_run(request: Request, said: Study, rows: int | None, json: bool) -> None:
+def print_dry_run(
+    request: Request, said: Study, rows: int | None, ledger: Ledger | None, json: bool
+) -> None:
     """Print what a fit would release and what it is expected to reach, on standard output."""
     from dpgp.cli.show import print_json
 
@@ -103,6 +105,7 @@ def print_dry_run(request: Request, said: Study, rows: int | None, json: bool) -
         return
     console = Screen()
     print_request(console, request, rows, said.title)
+    print_ledger(console, ledger)
     print_forecast(console, request, rows)
     console.print("Nothing was spent.")
 

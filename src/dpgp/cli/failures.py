@@ -26,10 +26,11 @@ def failures_in_words() -> Iterator[None]:
     from dpgp.privacy.books import BudgetError
     from dpgp.privacy.exact_sums import UnevenArithmeticError
     from dpgp.private.tables import TableError
+    from dpgp.sites.errors import SitesError
 
     try:
         yield
-    except (TableError, ModelFileError, LedgerError) as error:
+    except (TableError, ModelFileError, LedgerError, SitesError) as error:
         raise stop(_words(error), DATA_ERROR) from None
     except (ValueError, TypeError, BudgetError) as error:
         raise stop(_words(error), USAGE_ERROR) from None

@@ -122,23 +122,24 @@ def fit(
             partition=partition,
         )
         said = with_study_file(options, study)
-        source = _checked_source(said)
-        purse = _ledger(said)
+        source = checked_source(said)
+        purse = ledger_of(said)
         request = request_of(said)
         if dry_run:
-            raw = _read(source, request)
-            print_dry_run(request, said, _expected_rows(raw, request, said), json)
+            raw = read_request(source, request)
+            print_dry_run(request, said, _expected_rows(raw, request, said), purse, json)
             return
-        path = _checked_output(said.output, source, study, force)
+        path = checked_output(said.output, source, study, force)
         check_may_spend(yes)
-        raw = _read(source, request)
-        _show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
+        raw = read_request(source, request)
+        show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
         model = fit_request(request, raw, purse)
-        _save(model, path)
-    _report(model, path, json)
+        save_model(model, path)
+    report_model(model, path, json)
 
 
-def _checked_source(said: Study) -> str:
+def checked_source(said: Study) -> str:
+    """Return the table that was named."""
     if said.data is None:
         raise unsaid("no table", "a CSV or Parquet file", "data")
     if Path(said.data).suffix in (".yaml", ".yml"):
@@ -146,7 +147,7 @@ def _checked_source(said: Study) -> str:
     return said.data
 
 
-def _ledger(said: Study) -> Ledger | None:
+def ledger_of(said: Study) -> Ledger | None:
     """Return the ledger to spend from; an error, before any table is read, where it is none."""
     from dpgp.ledger import Ledger
 
@@ -158,14 +159,16 @@ def _ledger(said: Study) -> Ledger | None:
     return ledger if said.partition is None else ledger.partition(said.partition)
 
 
-def _checked_output(output: Path | None, data: str, study: Path | None, force: bool) -> Path:
+def checked_output(output: Path | None, data: str, study: Path | None, force: bool) -> Path:
+    """Return the file to write, which must not replace what is needed."""
     if output is None or str(output) == "-":
         raise UsageError("a model is written to a file; name one with -o, as in -o model.json.")
     check_output(output, data, *([] if study is None else [str(study)]), force=force)
     return output
 
 
-def _read(source: str, request: Request) -> Rows:
+def read_request(source: str, request: Request) -> Rows:
+    """Read the rows of a request."""
     with working("Reading"):
         from dpgp.cli.rows import read_rows
 
@@ -177,13 +180,12 @@ def _expected_rows(raw: Rows, request: Request, said: Study) -> int | None:
     return len(raw) if request.options.row_count_is_public else said.rows
 
 
-def _show_and_ask(
-    request: Request, said: Study, rows: int | None, *, yes: bool, json: bool
-) -> None:
+def show_and_ask(request: Request, said: Study, rows: int | None, *, yes: bool, json: bool) -> None:
+    """Show what will be spent on what, and ask unless told not to."""
     messages = Screen(stderr=True)
     if not (yes and json):
         print_request(messages, request, rows, said.title)
-        print_ledger(messages, _ledger(said))
+        print_ledger(messages, ledger_of(said))
         print_forecast(messages, request, rows)
     if not yes:
         ask()
@@ -200,14 +202,16 @@ def fit_request(request: Request, rows: Rows, ledger: Ledger | None = None) -> F
         return fit_rows(rows, request.options, source, threads, ledger=ledger)
 
 
-def _save(model: FittedModel, path: Path) -> None:
+def save_model(model: FittedModel, path: Path) -> None:
+    """Write a model; where that fails, the error says what was spent."""
     from dpgp.privacy.certificate import spending_noted
 
     with spending_noted(lambda: model.certificate):
         model.save(path)
 
 
-def _report(model: FittedModel, output: Path, json: bool) -> None:
+def report_model(model: FittedModel, output: Path, json: bool) -> None:
+    """Tell what was fitted, and where it is."""
     from dpgp.cli.description import describe, print_guarantee, print_health
 
     if json:

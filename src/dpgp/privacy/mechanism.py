@@ -16,7 +16,7 @@ from dpgp.privacy.events import Bound, GaussianRelease
 from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.noise import NoiseSource, check_scale
+from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.rounding import float_up, sqrt_up
 from dpgp.privacy.sensitivity import (
     gram_sensitivity,
@@ -176,7 +176,7 @@ def publish(
     scales = stds * float(unit)
     distinct = set(scales.tolist())
     for scale in distinct - {0.0}:
-        check_scale(scale)
+        source.check(scale)
     books.reserve(GaussianRelease(label, sensitivity, sigma, len(totals), min(distinct), bound))
     noisy = source.add_to(totals, scales)
     return np.array([total / unit for total in noisy], dtype=np.float64)

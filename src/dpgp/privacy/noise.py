@@ -35,6 +35,10 @@ class NoiseSource(Protocol):
         """Return a number from [0, 1)."""
         ...
 
+    def check(self, scale: float) -> None:
+        """Raise where noise of a scale could not be drawn."""
+        ...
+
     def add_to(self, totals: Integers, scales: Array) -> Integers:
         """Return integers with noise of these scales: the one way out for what rows add up to."""
         ...
@@ -46,6 +50,10 @@ class DrawnNoise:
     def draw(self, scale: float, count: int) -> list[int]:
         """Return ``count`` draws with standard deviation ``scale``, in integer units."""
         raise NotImplementedError
+
+    def check(self, scale: float) -> None:
+        """Raise where noise of a scale could not be drawn."""
+        check_scale(scale)
 
     def add_to(self, totals: Integers, scales: Array) -> Integers:
         """Return integers with noise of these scales; none where a scale is zero."""

@@ -14,7 +14,7 @@ from dpgp.privacy.books import Books
 from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.exact_sums import check_arithmetic
 from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.noise import NoiseSource, check_scale
+from dpgp.privacy.noise import NoiseSource
 from dpgp.private.booking import entered
 from dpgp.private.rows import Rows
 from dpgp.private.wall import Wall
@@ -32,19 +32,22 @@ def fit_rows(
     threads: int = 1,
     kinds: Sequence[type[Step]] | None = None,
     ledger: Ledger | None = None,
+    all_rows: int | None = None,
 ) -> FittedModel:
     """Release step by step, and infer from what was released what to ask next.
 
     ``kinds`` are the kinds of steps to take, all of them by default. A ``ledger`` has the price of
-    the fit before any noise is drawn.
+    the fit before any noise is drawn. ``all_rows`` is the number of rows where ``source`` adds
+    those of other sites to ours.
     """
     check_arithmetic()
     check_savable(options)
     books = Books(options.epsilon, options.delta, options.neighbours)
-    public_rows = len(rows) if options.row_count_is_public else None
+    counted = len(rows) if all_rows is None else all_rows
+    public_rows = counted if options.row_count_is_public else None
     options.check_rows(public_rows)
     steps = planned_steps(Purse(options, books.mu, public_rows), kinds)
-    check_noise(steps, options, books)
+    check_noise(steps, options, books, source)
     wall = Wall(rows, options, books, source, threads)
     known = Known.before(options, books.mu, steps, public_rows)
     facts = (books, source, options.max_rows_per_unit, options.per_person)
@@ -58,9 +61,9 @@ def fit_rows(
         return known.fitted(Certificate.from_books(*facts, ledger=link))
 
 
-def check_noise(steps: Iterable[Step], options: Options, books: Books) -> None:
+def check_noise(steps: Iterable[Step], options: Options, books: Books, source: NoiseSource) -> None:
     """Refuse a budget whose noise could not be drawn, before anything is booked."""
     for step in steps:
         for std in step.noise_stds(options, books.share(step.share)):
             if std > 0.0:
-                check_scale(std * UNIT**2)
+                source.check(std * UNIT**2)

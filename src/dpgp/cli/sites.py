@@ -1,0 +1,126 @@
+"""``dpgp sites``: one fit of the rows of several custodians, which nobody shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dpgp.cli.arguments import Json, LedgerPath, Partition
+from dpgp.cli.consent import check_may_spend
+from dpgp.cli.failures import UsageError, failures_in_words
+from dpgp.cli.fit import (
+    checked_output,
+    checked_source,
+    ledger_of,
+    read_request,
+    report_model,
+    save_model,
+    show_and_ask,
+)
+from dpgp.cli.output import Screen, print_files, shown
+from dpgp.cli.progress import working
+from dpgp.cli.request import request_of
+from dpgp.cli.study import Study, with_study_file
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Fit the rows of several custodians together; none shows a row.",
+)
+
+RosterFile = Annotated[
+    Path, typer.Option(metavar="FILE", help="Who takes part: the same file at every site.")
+]
+
+
+@app.command()
+def key(
+    name: Annotated[str, typer.Argument(help="Name of a site, or coordinator.")],
+) -> None:
+    """Make a party's key: NAME.key to keep secret, and a public line for the roster.
+
+    Examples:
+
+    dpgp sites key north
+    """
+    from dpgp.sites import create_key
+
+    path = Path(f"{name}.key")
+    with failures_in_words():
+        try:
+            public = create_key(path)
+        except FileExistsError:
+            raise UsageError(f"'{path}' exists; choose another name for the key.") from None
+    console = Screen()
+    print_files(console, [path])
+    console.print(
+        f"[dim]for the roster:[/] {shown(name)}: {public}", soft_wrap=True, highlight=False
+    )
+
+
+@app.command()
+def coordinate(
+    roster: RosterFile,
+    key: Annotated[Path, typer.Option(metavar="FILE", help="The coordinator's key.")],
+) -> None:
+    """Lead one joint fit: wait for all sites, add up what they send, end with them.
+
+    The coordinator has no rows, and sees noisy totals alone.
+
+    Examples:
+
+    dpgp sites coordinate --roster roster.yaml --key coordinator.key
+    """
+    from dpgp.sites import coordinate as lead
+
+    console = Screen()
+    with failures_in_words():
+        rounds = lead(roster, key, lambda words: console.print(shown(words), highlight=False))
+    console.print(f"the fit is complete, after {rounds} sums", highlight=False)
+
+
+@app.command()
+def fit(
+    data: Annotated[str, typer.Argument(help="This site's table: CSV or Parquet.")],
+    study: Annotated[
+        Path, typer.Option(metavar="FILE", help="The study file: the same at every site.")
+    ],
+    roster: RosterFile,
+    site: Annotated[str, typer.Option(metavar="NAME", help="This site's name in the roster.")],
+    key: Annotated[Path, typer.Option(metavar="FILE", help="This site's key.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Model file to write.")],
+    ledger: LedgerPath = None,
+    partition: Partition = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Spend without asking.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
+    json: Json = False,
+) -> None:
+    """Take part in a joint fit with this site's table; all sites end with one model.
+
+    Examples:
+
+    dpgp sites fit north.csv --study growth.yaml --roster roster.yaml \\
+        --site north --key north.key -o growth.json
+    """
+    from dpgp.blas import thread_count
+    from dpgp.privacy.noise import noise_source
+    from dpgp.private.joint import fit_in
+    from dpgp.sites import Site
+
+    with failures_in_words():
+        said = with_study_file(
+            Study(data=data, output=output, ledger=ledger, partition=partition), study
+        )
+        source, purse, request = checked_source(said), ledger_of(said), request_of(said)
+        path = checked_output(output, source, study, force)
+        check_may_spend(yes)
+        raw = read_request(source, request)
+        seat = Site(site, roster, key)
+        with seat.meeting(request.options, len(raw), noise_source(None)) as meeting:
+            rows = said.rows if meeting.rows is None else meeting.rows
+            show_and_ask(request, said, rows, yes=yes, json=json)
+            with working("Fitting"):
+                model = fit_in(meeting, raw, request.options, thread_count(None), purse)
+        save_model(model, path)
+    report_model(model, path, json)

@@ -1,0 +1,47 @@
+"""A fit of our rows alone, or together with those of other sites, which nobody shows."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from dpgp.ledger import Ledger
+from dpgp.model.fitted import FittedModel
+from dpgp.options import Options
+from dpgp.privacy.noise import NoiseSource
+from dpgp.private.fit import fit_rows
+from dpgp.private.rows import Rows
+
+if TYPE_CHECKING:
+    from dpgp.sites import Meeting, Site
+
+_log = logging.getLogger(__name__)
+
+UNEVEN = (
+    "the sites' processors or libraries differ in a last digit: privacy is not touched, but sums "
+    "may differ in a last bit from those of one table."
+)
+
+
+def fit_alone_or_jointly(
+    site: Site | None,
+    rows: Rows,
+    options: Options,
+    source: NoiseSource,
+    threads: int = 1,
+    ledger: Ledger | None = None,
+) -> FittedModel:
+    """Fit our rows, with those of the other sites where we are one of several."""
+    if site is None:
+        return fit_rows(rows, options, source, threads, ledger=ledger)
+    with site.meeting(options, len(rows), source) as meeting:
+        return fit_in(meeting, rows, options, threads, ledger)
+
+
+def fit_in(
+    meeting: Meeting, rows: Rows, options: Options, threads: int = 1, ledger: Ledger | None = None
+) -> FittedModel:
+    """Do our part of a joint fit."""
+    if not meeting.is_even:
+        _log.warning(UNEVEN)
+    return fit_rows(rows, options, meeting.noise, threads, ledger=ledger, all_rows=meeting.rows)

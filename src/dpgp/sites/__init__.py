@@ -1,0 +1,14 @@
+"""A joint fit of several custodians: they add up exact integers under masks, and show no row.
+
+Every site runs the same fit on its own rows. Where a fit adds noise to a sum over rows, a site adds
+its share of the noise, hides the result under masks that cancel over all sites, and goes on with
+the total. A coordinator adds what it gets and sees nothing else. Proof: docs/proofs/sites.md.
+"""
+
+from dpgp.sites.coordinator import coordinate
+from dpgp.sites.errors import SitesError
+from dpgp.sites.keys import create_key
+from dpgp.sites.roster import Roster, read_roster
+from dpgp.sites.site import Meeting, Site
+
+__all__ = ["Meeting", "Roster", "Site", "SitesError", "coordinate", "create_key", "read_roster"]

@@ -1,0 +1,164 @@
+"""The coordinator of a joint fit: lets all sites in, adds what they send, and tells the total.
+
+It holds no rows, learns the noisy totals that are published anyway, and needs no trust for privacy.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from dpgp.sites.channel import Channel, answer
+from dpgp.sites.errors import SitesError
+from dpgp.sites.keys import Key, load_key
+from dpgp.sites.masks import BYTES, from_bytes, to_bytes
+from dpgp.sites.roster import Roster, read_roster
+from dpgp.sites.site import PATIENCE
+
+Tell = Callable[[str], None]
+
+GREETING_SECONDS = 30.0
+"""A caller that says nothing for so long keeps nobody else waiting."""
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A site that has come: the channel to it, and what it said on joining."""
+
+    channel: Channel
+    joined: dict[str, Any]
+
+
+def coordinate(
+    roster: str | os.PathLike[str],
+    key: str | os.PathLike[str],
+    tell: Tell = lambda words: None,
+    patience: float = PATIENCE,
+) -> int:
+    """Hold one joint fit, from the first caller to the end; return how many rounds it had."""
+    terms, own = read_roster(roster), load_key(key)
+    if own.public != terms.coordinator:
+        raise SitesError(f"'{key}' is not the key that the roster has for the coordinator.")
+    with ExitStack() as stack:
+        listener = stack.enter_context(_listening(terms.address))
+        listener.settimeout(patience)
+        tell(f"waiting for {len(terms.sites)} sites at {terms.address[0]}:{terms.address[1]}")
+        guests = _gathered(listener, terms, own, tell, stack)
+        return _held(guests, tell)
+
+
+def _listening(address: tuple[str, int]) -> socket.socket:
+    try:
+        return socket.create_server(address)
+    except OSError:
+        raise SitesError(
+            f"port {address[1]} cannot be opened here; choose another in the roster."
+        ) from None
+
+
+def _gathered(
+    listener: socket.socket, roster: Roster, key: Key, tell: Tell, stack: ExitStack
+) -> dict[str, Guest]:
+    """Return every site of the roster; callers that are none are turned away."""
+    guests: dict[str, Guest] = {}
+    while set(guests) != set(roster.sites):
+        try:
+            connection = stack.enter_context(listener.accept()[0])
+        except TimeoutError:
+            missing = ", ".join(f"'{name}'" for name in roster.sites if name not in guests)
+            raise SitesError(f"these sites did not come: {missing}.") from None
+        connection.settimeout(GREETING_SECONDS)
+        with suppress(SitesError):
+            name, channel = answer(connection, key, roster.sites)
+            guests[name] = Guest(channel, _message(channel, "join"))
+            connection.settimeout(listener.gettimeout())
+            tell(f"site '{name}' is here")
+    return guests
+
+
+def _held(guests: Mapping[str, Guest], tell: Tell) -> int:
+    """Lead the fit; whatever ends it early is told to every site that still listens."""
+    channels = {name: guest.channel for name, guest in guests.items()}
+    try:
+        _start(channels, {name: guest.joined for name, guest in guests.items()})
+        tell("all sites want the same; the fit begins")
+        rounds = 0
+        while _round(channels, rounds):
+            rounds += 1
+            tell(f"sum {rounds} is known to all")
+    except SitesError as error:
+        _tell_all(channels.values(), error)
+        raise
+    return rounds
+
+
+def _start(channels: Mapping[str, Channel], joined: Mapping[str, dict[str, Any]]) -> None:
+    """Compare what the sites want, and tell everybody who takes part."""
+    if not _agree(said.get("terms") for said in joined.values()):
+        raise SitesError(
+            "the sites do not want the same fit; columns, bounds, guarantee, roster and version of "
+            "dpgp must be equal everywhere."
+        )
+    rows = [said.get("rows") for said in joined.values()]
+    if not all(isinstance(count, int) and count >= 0 for count in rows if count is not None):
+        raise SitesError("a site did not say how many rows it has.")
+    for channel in channels.values():
+        channel.send(
+            "start",
+            nonces={name: said.get("nonce") for name, said in joined.items()},
+            rows=None if None in rows else sum(rows),
+            simulation=any(said.get("simulation") for said in joined.values()),
+            even=_agree(said.get("arithmetic") for said in joined.values()),
+        )
+
+
+def _round(channels: Mapping[str, Channel], number: int) -> bool:
+    """Add one number of every site, modulo 2^128; return whether the fit goes on."""
+    messages, bodies = {}, {}
+    for name, channel in channels.items():
+        messages[name], bodies[name] = channel.receive()
+        if messages[name]["kind"] == "stop":
+            raise SitesError(f"site '{name}' stopped.")
+    if not _agree(
+        (said["kind"], said.get("round"), said.get("noise")) for said in messages.values()
+    ):
+        raise SitesError("the sites went different ways; compare versions of dpgp and of NumPy.")
+    first = next(iter(messages.values()))
+    if first["kind"] == "done":
+        for channel in channels.values():
+            channel.send("end")
+        return False
+    lengths = {len(body) for body in bodies.values()}
+    if first["kind"] != "sum" or first["round"] != number or len(lengths) > 1:
+        raise SitesError("the sites do not follow the protocol; compare versions of dpgp.")
+    if lengths.pop() % BYTES:
+        raise SitesError("the sites sent what are no numbers; compare versions of dpgp.")
+    total = to_bytes(reduce(np.add, map(from_bytes, bodies.values())))
+    for channel in channels.values():
+        channel.send("total", total, round=number)
+    return True
+
+
+def _message(channel: Channel, kind: str) -> dict[str, Any]:
+    message, _ = channel.receive()
+    if message["kind"] != kind:
+        raise SitesError(f"{channel.peer} does not follow the protocol; compare versions of dpgp.")
+    return message
+
+
+def _tell_all(channels: Iterable[Channel], error: SitesError) -> None:
+    for channel in channels:
+        with suppress(SitesError):
+            channel.send("refused", why=f"{error} The joint fit was ended.")
+
+
+def _agree(answers: Iterable[Any]) -> bool:
+    first, *others = answers
+    return all(answer == first for answer in others)
