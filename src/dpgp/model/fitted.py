@@ -74,6 +74,11 @@ class FittedModel(EffectMethods):
         """Names of the targets, numbered ones where they have none."""
         return self.options.target_box.column_names("target")
 
+    def target_in_words(self, target: int) -> str:
+        """Return what a mean is of: the target's name, or P(name = second class)."""
+        name, category = self.target_names[target], self.options.target_box.category(target)
+        return name if category is None else f"P({name} = {category.labels[1]})"
+
     def column_rows(self) -> list[tuple[str, str, str, str]]:
         """Return name, role and bounds of all columns as text, under ``COLUMN_HEADINGS``."""
         boxes = (("input", self.options.box), ("target", self.options.target_box))

@@ -112,7 +112,7 @@ def check_health(model: FittedModel) -> tuple[str, ...]:
 def _findings(model: FittedModel) -> Iterator[str]:
     for k in range(len(model.calibrations)):
         look = Look(model, k)
-        wrong_unit = beyond_the_range(look)
+        wrong_unit = None if model.options.is_yes_no else beyond_the_range(look)
         found = [check(look) for check in CHECKS] if wrong_unit is None else [wrong_unit]
         yield from (sentence for sentence in found if sentence is not None)
 

@@ -25,7 +25,8 @@ BOX_POINTS = 512  # inputs that stand for the box in an average
 class Achieved:
     """The posterior's own error of the mean and width of a 95 % interval, on average over inputs.
 
-    Root mean square of the standard deviation of f, in units of the target.
+    Root mean square of the standard deviation of f, in units of the target. The interval is for a
+    new observation, or for the probability of the second of two classes.
     """
 
     error: float
@@ -75,7 +76,8 @@ def _achieved(model: FittedModel, k: int, X: Array, weights: Array) -> Achieved:
     _, observation_std = posterior.predict(U)
     scale = float(model.options.target_box.half_width[k])
     factor = model.calibrations[k].factor(COVERAGE)
+    width = std if model.options.is_yes_no else observation_std
     return Achieved(
         error=scale * float(np.sqrt(np.average(std**2, weights=weights))),
-        interval_width=2 * factor * scale * float(np.average(observation_std, weights=weights)),
+        interval_width=2 * factor * scale * float(np.average(width, weights=weights)),
     )

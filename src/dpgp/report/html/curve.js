@@ -26,7 +26,7 @@ function drawCurve(place, posterior, values, axis, point, yRange) {
     viewBox: `${frame.left} ${frame.top} ${frame.right - frame.left} ${frame.bottom - frame.top}`,
   });
   inside.append(...(levels ? levelMarks(values, x, y) : [
-    band(values, x, y, "lower", "upper", "observation"),
+    ...(target.is_yes_no ? [] : [band(values, x, y, "lower", "upper", "observation")]),
     band(values, x, y, "functionLow", "functionHigh", "function"),
     draw("path", { class: "mean", d: path(values.map((v) => [x(v.x), y(v.mean)])) }),
   ]));
@@ -91,8 +91,10 @@ function curveTable(posterior, values, axis) {
   const { inputs } = posterior.model, { target } = posterior, name = inputs.names[axis];
   const forX = inputFormatter(inputs, axis), every = levelsOf(inputs, axis) ? 1 : TABLE_EVERY;
   const forY = formatter(target.high - target.low);
-  const columns = ["mean", "functionLow", "functionHigh", "lower", "upper"];
-  const headings = [name, "mean", "function from", "to", "observation from", "to"];
+  const [columns, headings] = target.is_yes_no
+    ? [["mean", "functionLow", "functionHigh"], [name, "probability", "from", "to"]]
+    : [["mean", "functionLow", "functionHigh", "lower", "upper"],
+      [name, "mean", "function from", "to", "observation from", "to"]];
   const rows = values.filter((_, k) => k % every === 0).map((v) => {
     const row = create("tr", {}, cell("th", v.x, forX), ...columns.map((c) => cell("td", v[c], forY)));
     row.firstChild.setAttribute("scope", "row");

@@ -72,7 +72,7 @@ def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[s
     scales = np.sqrt(spreads / spreads.mean())[None]
     P = specification["projection"]
     return {
-        "name": model.target_names[k],
+        "name": model.target_in_words(k),
         "low": float(box.low[k]),
         "high": float(box.high[k]),
         "centre": specification["centre"],
@@ -84,6 +84,7 @@ def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[s
         "kernel": plain(specification["kernel"]),
         "function_factor": float(mixture_half_width(scales, COVERAGE)[0]),
         "interval_factor": model.calibrations[k].factor(COVERAGE),
+        "is_yes_no": model.options.is_yes_no,
     }
 
 
