@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +16,7 @@ from dpgp.inference.marginal import WeightedPoints
 from dpgp.inference.posterior import thin
 from dpgp.inference.priors import hyper_prior
 from dpgp.kernels.formula import batch_gram
+from dpgp.planning.assumption import Assumption
 
 Array = NDArray[np.float64]
 
@@ -31,6 +31,9 @@ TINY_CHANCE = 1e-100
 
 LEAST_CHANCE = 1e-3
 """Weight that a θ keeps whatever its functions do: a prior that never fits is still a prior."""
+
+NEARLY_NO_NOISE = 0.01
+"""In half-widths: what a probability may be beyond its bounds."""
 
 JITTER = 1e-9
 """Of the mean variance: rounding errors of a Cholesky root."""
@@ -73,7 +76,7 @@ class Functions:
 
 
 def plausible_functions(
-    kernel: Any, columns: int, noise_std: float | None = None, count: int = FUNCTIONS
+    kernel: Any, columns: int, assumption: Assumption | None = None, count: int = FUNCTIONS
 ) -> Functions:
     """Return equally plausible θ of the weak prior, under which data would respect their bounds.
 
@@ -81,11 +84,23 @@ def plausible_functions(
     """
     prior = hyper_prior(kernel, columns)
     thetas = prior.mean + prior.sd * ndtri(_even_points(CANDIDATES, len(prior.mean)))
-    if noise_std is not None:
-        thetas[:, -1] = math.log(noise_std)
-    weights = _chance_within_bounds(Functions(kernel, thetas, columns))
+    drawn = Functions(kernel, thetas, columns)
+    told = assumption or Assumption(1.0)
+    noises = told.noise_variances(drawn.spread, drawn.noise_variances)
+    assumed = replace(drawn, thetas=_with_noise(thetas, noises))
+    weights = _chance_within_bounds(_without_noise(drawn) if told.is_yes_no else assumed)
     index = thin(WeightedPoints(thetas, weights / weights.sum(), 0.0), count)
-    return Functions(kernel, thetas[index], columns)
+    return replace(assumed, thetas=assumed.thetas[index])
+
+
+def _with_noise(thetas: Array, variances: Array) -> Array:
+    return np.column_stack([thetas[:, :-1], 0.5 * np.log(variances)])
+
+
+def _without_noise(functions: Functions) -> Functions:
+    """Return functions that respect their bounds by themselves, as probabilities do."""
+    nearly_none = np.full(len(functions.thetas), NEARLY_NO_NOISE**2)
+    return replace(functions, thetas=_with_noise(functions.thetas, nearly_none))
 
 
 def _even_points(count: int, dimension: int) -> Array:

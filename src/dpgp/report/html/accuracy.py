@@ -39,7 +39,7 @@ class Expected:
 
     rows: int
     rows_are_public: bool
-    forecast: Forecast | None
+    forecasts: tuple[Forecast, ...]
     why_not: str = ""
 
 
@@ -47,12 +47,10 @@ def expected(model: FittedModel) -> Expected:
     """Forecast the fit from its public arguments and the number of rows that it knew."""
     public = model.options.row_count_is_public
     rows = max(round(model.stages[0][0].n), 1)
-    if len(model.calibrations) > 1:
-        return Expected(rows, public, None, "plans are made for one target, this model has several")
     try:
-        return Expected(rows, public, plan_of(model.options, rows).forecast)
+        return Expected(rows, public, plan_of(model.options, rows).forecasts)
     except ValueError as error:
-        return Expected(rows, public, None, str(error))
+        return Expected(rows, public, (), str(error))
 
 
 def achieved_where_data_are(model: FittedModel, target: int) -> Achieved | None:
