@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpgp.classifier import PrivateGPClassifier
 from dpgp.cli.output import TextTable
-from dpgp.report.style import BLUE, GREY, INK, SKY, VERMILION, panels, styled
+from dpgp.report.style import BLUE, INK, SKY, VERMILION, panels, styled
 from dpgp_experiments.baselines import logistic, network
 from dpgp_experiments.baselines.interface import Method, Prediction, Problem
 from dpgp_experiments.outcome import Assignment, Outcome
@@ -35,8 +35,8 @@ TEST_SHARE = 0.25
 CUT = 1e-3
 SHOWN_EPSILON = 1.0
 BINS = 10
-OURS, NO_PRIVACY = "PrivateGPClassifier", "logistic, not private"
-COLOURS = {OURS: BLUE, "DP logistic": VERMILION, "DP-SGD": SKY, NO_PRIVACY: GREY}
+OURS = "PrivateGPClassifier"
+COLOURS = {OURS: BLUE, "DP logistic": VERMILION, "DP-SGD": SKY}
 
 
 class Trial(NamedTuple):
@@ -164,7 +164,9 @@ def _draw_reliability(axis: Axes, task: str, scores: Scores) -> None:
     for method in METHODS:
         scored = scores.get(Trial(task, method, SHOWN_EPSILON), [])
         if scored:
-            p, y = (np.concatenate(parts) for parts in zip(*((s.p, s.y) for s in scored)))  # noqa: B905
+            p, y = (
+                np.concatenate(parts) for parts in zip(*((s.p, s.y) for s in scored), strict=True)
+            )
             expected, seen = reliability(p, y)
             axis.plot(expected, seen, color=COLOURS[method], marker="o", ms=3)
             largest = max(largest, float(expected.max()), float(seen.max()))
