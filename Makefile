@@ -13,7 +13,7 @@ PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install -qq --constraint const
 help:
 	@echo "make demo         fit a private model of real data; leaves a model, a figure and a report in demo/"
 	@echo "make test         install what the tests need, check the code, run the tests"
-	@echo "make test-slow    long statistical tests, networks, the report in Chromium, agreement with GPflow and GPyTorch,"
+	@echo "make test-slow    long statistical tests, networks, report and studio in Chromium, agreement with GPflow and GPyTorch,"
 	@echo "                  and all tests with the BLAS kernels of another processor"
 	@echo "make test-oldest  the tests with the oldest versions that pyproject.toml allows"
 	@echo "make experiments  install what \`dpgp reproduce\` needs, into .venv"
@@ -62,7 +62,7 @@ test: lint
 	@touch $@
 
 $(VENV)/slow.stamp: $(VENV)/test.stamp
-	@$(PIP) './experiments[baselines]' 'playwright>=1.50' 'atheris>=3.0'
+	@$(PIP) './experiments[baselines]' 'playwright>=1.50' 'axe-playwright-python>=0.1.4' 'atheris>=3.0'
 	@touch $@
 
 test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp

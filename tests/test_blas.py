@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from dpgp import PrivateGPRegressor
 from dpgp.blas import MOST_THREADS, single_threaded_blas, thread_count, usable_cores
 from dpgp.privacy.books import Books
-from dpgp.privacy.exact_sums import sum_blocks
+from dpgp.privacy.exact_sums import shared_out, sum_columns
 
 
 def blas_threads():
@@ -119,7 +119,7 @@ def test_libraries_with_a_setting_for_each_thread_are_limited_in_each(monkeypatc
 
     with single_threaded_blas():
         blocks = [np.ones((1, 1))] * 50
-        sum_blocks(blocks, columns, blocks[0], 1, 1, n_jobs=3)
+        shared_out(blocks, lambda share: sum_columns(share, columns, 1, 1), n_jobs=3)
     assert set(seen) == {1}
     assert library.threads == 4
 

@@ -139,7 +139,7 @@ def test_a_file_with_other_than_two_classes_is_refused(fitted, tmp_path, classes
     from dpgp.model.file.model import decode, encode
 
     document = encode(fitted.model_)
-    assert document["format"] == 3
+    assert document["format"] == 4
     document["targets"]["classes"] = classes
     with pytest.raises(ModelFileError):
         decode(document)

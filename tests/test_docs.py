@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import runpy
 import shlex
+import shutil
+import tomllib
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
-import pandas as pd
 import pytest
 from matplotlib import pyplot
 from typer.testing import CliRunner
@@ -45,13 +45,16 @@ def test_python_examples_are_run_when_the_site_is_built(page):
 @pytest.fixture
 def girls(tmp_path, monkeypatch):
     """A folder with the table that README speaks of."""
-    rng = np.random.default_rng(0)
-    age, weight = rng.uniform(2, 18, 500), rng.uniform(10, 60, 500)
-    height = 75 + 5 * age + 0.3 * weight + 4 * rng.standard_normal(500)
-    table = pd.DataFrame({"age": age, "weight_kg": weight, "height_cm": height})
-    table.to_csv(tmp_path / "girls.csv", index=False)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    (tmp_path / "examples").mkdir()
+    shutil.copy(DOCS.parent / "examples/girls.csv", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path / "examples")
+    return tmp_path / "examples"
+
+
+def test_the_made_up_table_is_what_its_script_writes():
+    script = runpy.run_path(str(DOCS.parent / "examples/make_girls.py"))
+    table = (DOCS.parent / "examples/girls.csv").read_text(encoding="utf-8")
+    assert script["make_girls"]() == table
 
 
 def readme_blocks(language):
@@ -65,14 +68,32 @@ def test_python_of_the_readme_runs(girls, capsys):
     exec(example, {})
     pyplot.close("all")
     assert "(1, 1e-06)-differential privacy" in capsys.readouterr().out
-    assert (girls / "girls.json").exists()
+    assert (girls / "girls-in-python.json").exists()
 
 
-def test_commands_of_the_readme_run(girls):
-    (example,) = readme_blocks("sh")
+def test_commands_of_the_readme_run(girls, monkeypatch):
+    _, example = readme_blocks("sh")
+    monkeypatch.chdir(girls.parent)
     for line in example.replace("\\\n", " ").splitlines():
-        _, *arguments = shlex.split(line)
+        program, *arguments = shlex.split(line)
+        if program == "cd":
+            monkeypatch.chdir(arguments[0])
+            continue
         answer = ["--yes"] if arguments[0] == "fit" else []
         result = CliRunner().invoke(app, arguments + answer)
         assert result.exit_code == 0, result.output
     assert (girls / "girls.html").exists()
+
+
+def test_extras_that_are_named_exist():
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    texts = [page.read_text(encoding="utf-8") for page in (*PAGES, README)]
+    texts += [path.read_text(encoding="utf-8") for path in (DOCS.parent / "src").rglob("*.py")]
+    named = {
+        extra
+        for text in texts
+        for found in re.findall(r"pip install ['\"]?\.\\*\[([\w,]+)\]|install\('(\w+)'\)", text)
+        for extra in "".join(found).split(",")
+    }
+    assert {"demo", "studio", "onnx", "sign"} <= named
+    assert named <= set(project["optional-dependencies"])

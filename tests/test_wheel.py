@@ -23,7 +23,11 @@ def test_the_wheel_holds_the_library_alone(wheel):
     folders = {name.split("/")[0] for name in names}
     assert {folder for folder in folders if not folder.endswith(".dist-info")} == {"dpgp"}
     assert not [name for name in names if "experiment" in name or "baseline" in name]
-    assert {"dpgp/py.typed", "dpgp/report/html/template.html"} <= set(names)
+    assert {
+        "dpgp/py.typed",
+        "dpgp/report/html/template.html",
+        "dpgp/studio/assets/studio.js",
+    } <= set(names)
 
 
 def test_the_package_asks_for_nothing_of_the_laboratory(wheel):

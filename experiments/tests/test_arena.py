@@ -1,6 +1,7 @@
 """The comparison: complete, resumable, and the same whatever else runs."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def small_task(table, seed=0):
     rng = np.random.default_rng(seed)
     low, high = np.array(list(table.bounds.values())).T
     values = rng.uniform(low, high, (60, len(low)))
-    return Task.of(table, values)
+    return Task.of(table._replace(training_rows=None), values)
 
 
 @pytest.fixture
@@ -128,6 +129,19 @@ def test_a_run_does_not_depend_on_the_others(small, tmp_path):
         key = (record["task"], record["method"], record["epsilon"], record["seed"])
         assert without_time([record]) == without_time([both[key]])
     assert len({r["rmse"] for r in both.values() if r["method"] == MEAN.name}) == 20
+
+
+def test_a_table_may_say_how_many_rows_train():
+    task = replace(small_task(AIRFOIL), training_rows=40)
+    train, test = arena.split(task, 0)
+    assert len(train) == 40
+    assert sorted([*train, *test]) == list(range(60))
+    assert AIRFOIL.training_rows == 1000
+
+
+def test_a_table_of_too_few_rows_is_refused():
+    with pytest.raises(DataError, match="more than 60 rows are needed"):
+        arena.split(replace(small_task(AIRFOIL), training_rows=60), 0)
 
 
 def test_every_method_sees_the_same_split(small, tmp_path):

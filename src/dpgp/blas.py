@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from numbers import Integral
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 MOST_THREADS = 256  # each has its own sum of d² integers
 
@@ -123,3 +128,18 @@ def _free(library: Any) -> None:
     """Let any thread set the limit: threadpoolctl would ignore, silently, all but one of them."""
     if hasattr(library, "clear_controlling_thread"):
         library.clear_controlling_thread(force=True)
+
+
+def in_order(
+    items: Iterable[Item], work: Callable[[Item], Result], n_jobs: int | None = None
+) -> Iterator[Result]:
+    """Yield the results of all items in their order; threads work ahead, by a few items at most."""
+    threads = thread_count(n_jobs)
+    alone, ahead = single_threaded_blas()(work), deque[Future[Result]]()
+    with single_threaded_blas(), ThreadPoolExecutor(threads) as pool:
+        for item in items:
+            ahead.append(pool.submit(alone, item))
+            if len(ahead) > threads:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()

@@ -178,7 +178,7 @@ def as_covariance(value: Any, where: str, size: int) -> Array:
 
 def check_increasing(values: Array, where: str, ends: Sequence[float]) -> None:
     """Refuse numbers that decrease, or leave the interval between ``ends``."""
-    slack = BEYOND_THE_ENDS * max(abs(end) for end in ends if math.isfinite(end))
+    slack = BEYOND_THE_ENDS * max((abs(end) for end in ends if math.isfinite(end)), default=0.0)
     within = values.min() >= ends[0] - slack and values.max() <= ends[1] + slack
     if not within or np.any(np.diff(values) < 0.0):
         raise ModelFileError(f"`{where}` must increase from {ends[0]} to {ends[1]} at most.")

@@ -38,7 +38,7 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         The two public labels, ``("no", "yes")``: texts, whole numbers, or False and True. Required,
         and never read from the data. A row whose label is neither contributes nothing.
     epsilon, delta, bounds, categories, kernel, inducing_points, features, stages, neighbours, \
-    max_rows_per_unit, warp, missing, random_state, n_jobs, ledger, site
+    max_rows_per_unit, warp, missing, random_state, n_jobs, ledger, engine, site
         As those of :class:`~dpgp.PrivateGPRegressor`.
 
     Attributes
@@ -68,6 +68,7 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
+        engine: Any = None,
         site: Site | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -86,6 +87,7 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger
+        self.engine = engine
         self.site = site
 
     @property
@@ -126,8 +128,10 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
     def _chances(self, X: Any) -> Array:
         return np.asarray(self._fitted().predict(self._inputs(X)))
 
-    def _target_box(self, targets: int) -> Box:
-        return class_box(two_classes(self.classes))
+    def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
+        if targets > 1:
+            raise ValueError("`target` must name one column; fit every yes or no by itself.")
+        return class_box(two_classes(self.classes), names)
 
     def _read_targets(self, y: Any, rows: int) -> Array:
         return class_numbers(y, rows, two_classes(self.classes))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.blas import thread_count
-from dpgp.categories import Categories
+from dpgp.categories import Categories, read_categories
 from dpgp.coded_rows import CodedRows, categories_of, coded_matrix
 from dpgp.domain import Box
 from dpgp.effects.methods import EffectMethods
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dpgp.model.density import InputDensity
     from dpgp.model.fitted import FittedModel
     from dpgp.privacy.certificate import Certificate
+    from dpgp.private.source import Source
 
 Array = NDArray[np.float64]
 
@@ -43,6 +44,7 @@ NOT_OPTIONS = {
     "n_jobs",
     "ledger",
     "site",
+    "engine",
 }
 """Parameters that are read by themselves."""
 
@@ -50,19 +52,53 @@ NOT_OPTIONS = {
 class PrivateGP(EffectMethods, BaseEstimator):  # type: ignore[misc]
     """A Gaussian process that is fitted under differential privacy."""
 
-    def fit(self, X: Any, y: Any, units: Any = None) -> Self:
-        """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person."""
+    def fit(
+        self, X: Any, y: Any = None, units: Any = None, *, target: str | Sequence[str] | None = None
+    ) -> Self:
+        """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person.
+
+        With ``target``, the name of a column or a list of them, ``X`` is a table that may be larger
+        than memory: files, a folder, a pattern such as ``"rows/*.parquet"``, or anything that hands
+        out Arrow data; ``units`` is then a column too. docs/how-to/large-tables.md
+        """
         self._forget()
+        if target is not None:
+            return self._fit_table(X, y, units, target)
+        if self.engine is not None:
+            raise ValueError("`engine` needs files: pass their paths as `X`, and `target`.")
         categories = categories_of(X, self.categories)
         X, y = self._validated(X, y, categories)
-        options = self._options(X.shape[1], y, units is not None, categories)
+        targets = y[None] if y.ndim == 1 else y.T
+        options = self._options(X.shape[1], len(targets), units is not None, categories)
+        self._fit_rows(scaled_rows(X, targets, options, units), options)
+        self._targets_are_columns = y.ndim > 1
+        return self
+
+    def _fit_table(self, table: Any, y: Any, unit: Any, target: str | Sequence[str]) -> Self:
+        """Fit to the columns of a table that ``bounds`` and ``categories`` name, or all others."""
+        if y is not None:
+            raise ValueError("`y` must be left out where `target` names it; pass one of them.")
+        from dpgp.private.asked_table import AskedTable  # brings pyarrow
+        from dpgp.private.engines import opened_engine
+
+        asked = AskedTable.opened(table, target, unit)
+        names = asked.inputs(self.bounds, self.categories)
+        self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
+        categories = read_categories(self.categories, names, len(names))
+        options = self._options(
+            len(names), len(asked.targets), unit is not None, categories, asked.targets
+        )
+        with opened_engine(self.engine) as workers:
+            rows = asked.rows(names, options, workers, thread_count(self.n_jobs))
+            self._fit_rows(rows, options)
+        self._targets_are_columns = not isinstance(target, str)
+        return self
+
+    def _fit_rows(self, rows: Source, options: Options) -> None:
         threads, ledger = thread_count(self.n_jobs), ledger_of(self.ledger)
-        rows = scaled_rows(X, y[None] if y.ndim == 1 else y.T, options, units)
         with self._spending_kept():
             source = noise_source(self.random_state)
             self.model_ = fit_alone_or_jointly(self.site, rows, options, source, threads, ledger)
-        self._targets_are_columns = y.ndim > 1
-        return self
 
     def _forget(self) -> None:
         """Drop what an earlier fit found, so that no failure passes it off as new."""
@@ -82,18 +118,25 @@ class PrivateGP(EffectMethods, BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
-    def _options(self, columns: int, y: Array, per_person: bool, categories: Categories) -> Options:
+    def _options(
+        self,
+        columns: int,
+        targets: int,
+        per_person: bool,
+        categories: Categories,
+        target_names: Sequence[str] | None = None,
+    ) -> Options:
         names = getattr(self, "feature_names_in_", None)
         asked = {k: v for k, v in self.get_params(deep=False).items() if k not in NOT_OPTIONS}
         return Options.parse(
             box=Box.from_bounds(self.bounds, columns, names, categories=categories),
-            target_box=self._target_box(1 if y.ndim == 1 else y.shape[1]),
+            target_box=self._target_box(targets, target_names),
             per_person=per_person,
             **asked,
         )
 
     @abstractmethod
-    def _target_box(self, targets: int) -> Box:
+    def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
         """Return what is public of the targets."""
 
     @abstractmethod

@@ -15,6 +15,7 @@ from dpgp.domain import Box
 from dpgp.estimator import PrivateGP
 from dpgp.inference.conformal import COVERAGE
 from dpgp.ledger.ledger import Ledger
+from dpgp.model.centiles import CentileMethods
 from dpgp.numeric import (
     numeric_targets,
     numeric_vector,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class PrivateGPRegressor(RegressorMixin, PrivateGP):  # type: ignore[misc]
+class PrivateGPRegressor(CentileMethods, RegressorMixin, PrivateGP):  # type: ignore[misc]
     r"""Gaussian-process regression under :math:`(\epsilon, \delta)`-differential privacy.
 
     Protects inputs and targets. A noisy Gram matrix of features is released in stages, each about
@@ -67,6 +68,9 @@ class PrivateGPRegressor(RegressorMixin, PrivateGP):  # type: ignore[misc]
     warp, calibrate
         Whether to spend a share of the budget on private histograms of the inputs, and of scaled
         residuals for :meth:`predict_interval`.
+    counts
+        Whether targets are counts 0, 1, 2, …: quantiles, ends of intervals and draws of new
+        observations are whole numbers then. docs/how-to/counts.md.
     missing
         "error", or "ignore" to let incomplete rows contribute nothing.
     random_state
@@ -79,6 +83,9 @@ class PrivateGPRegressor(RegressorMixin, PrivateGP):  # type: ignore[misc]
     site
         A :class:`~dpgp.sites.Site` that these rows are of: they are fitted together with those of
         the other sites, which nobody shows. docs/how-to/several-custodians.md.
+    engine
+        "dask" or "spark": who reads the files that are given to :meth:`fit` with ``target``; this
+        machine by default. docs/how-to/clusters.md.
 
     Attributes
     ----------
@@ -116,11 +123,13 @@ class PrivateGPRegressor(RegressorMixin, PrivateGP):  # type: ignore[misc]
         max_rows_per_unit: int = 1,
         warp: bool = True,
         calibrate: bool = True,
+        counts: bool = False,
         missing: str = "error",
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
         site: Site | None = None,
+        engine: str | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -135,10 +144,12 @@ class PrivateGPRegressor(RegressorMixin, PrivateGP):  # type: ignore[misc]
         self.max_rows_per_unit = max_rows_per_unit
         self.warp = warp
         self.calibrate = calibrate
+        self.counts = counts
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger
+        self.engine = engine
         self.site = site
 
     def predict(
@@ -159,9 +170,14 @@ class PrivateGPRegressor(RegressorMixin, PrivateGP):  # type: ignore[misc]
         """
         return self._fitted().predict_interval(self._inputs(X), coverage, latent)
 
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
-        """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis."""
-        return self._fitted().sample_y(self._inputs(X), n_samples, random_state)
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = 0, latent: bool = True
+    ) -> Array:
+        """Draw functions, or new observations with ``latent=False``, along the last axis.
+
+        As :meth:`dpgp.model.fitted.FittedModel.sample_y`.
+        """
+        return self._fitted().sample_y(self._inputs(X), n_samples, random_state, latent)
 
     def log_predictive_density(self, X: Any, y: Any) -> Array:
         """Return the log density of every target under its own prediction."""
@@ -177,12 +193,12 @@ class PrivateGPRegressor(RegressorMixin, PrivateGP):  # type: ignore[misc]
             sample_weight = numeric_vector(sample_weight, len(mean), "sample_weight")
         return float(r2_score(targets, mean, sample_weight=sample_weight))
 
-    def plot(self, ax: Any = None, *, target: int | None = None) -> Any:
+    def plot(self, ax: Any = None, *, target: int | None = None, centiles: bool = False) -> Any:
         """Draw the fitted model, as :meth:`dpgp.model.fitted.FittedModel.plot`."""
-        return self._fitted().plot(ax, target=target)
+        return self._fitted().plot(ax, target=target, centiles=centiles)
 
-    def _target_box(self, targets: int) -> Box:
-        return Box.from_bounds(self.target_bounds, targets, argument="target_bounds")
+    def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
+        return Box.from_bounds(self.target_bounds, targets, names, argument="target_bounds")
 
     def _read_targets(self, y: Any, rows: int) -> Array:
         return numeric_targets(y, rows)

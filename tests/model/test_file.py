@@ -481,7 +481,7 @@ def test_features_that_would_fill_the_memory_are_refused_before_they_do(family, 
 def test_covariances_are_computed_in_bounded_memory(small, monkeypatch):
     X = np.linspace(0, 10, 50)[:, None]
     whole = small.predict(X, return_cov=True)
-    monkeypatch.setattr("dpgp.inference.posterior.MOST_AT_ONCE", 3 * 33 * 50)
+    monkeypatch.setattr("dpgp.kernels.base.MOST_AT_ONCE", 3 * 33 * 50)
     parts = small.predict(X, return_cov=True)
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
@@ -558,7 +558,9 @@ def test_any_changed_value_is_refused_or_works(document, tmp_path_factory, data)
 @settings(max_examples=100)
 @given(data=st.data())
 def test_any_missing_or_added_field_is_refused(document, tmp_path_factory, data):
-    fields = [path for path in paths(document) if isinstance(path[-1], str)]
+    # a file may tell the versions of more packages, or of fewer
+    free = ("guarantee", "versions")
+    fields = [p for p in paths(document) if isinstance(p[-1], str) and p[:-1] != free]
     path = data.draw(st.sampled_from(fields))
     damaged = copy.deepcopy(document)
     part = damaged

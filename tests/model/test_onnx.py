@@ -32,6 +32,7 @@ MODELS = {
     "two inputs": (2, {}),
     "three inputs": (3, {}),
     "five inputs": (5, {}),
+    "local scale of five": (5, {"epsilon": 30.0}),
     "mixture": (5, {"features": ["linear", "additive", "joint"]}),
     "no warp": (2, {"warp": False, "features": ["linear", "joint"]}),
     "Matern": (2, {"kernel": MATERN, "inducing_points": 5}),
@@ -159,7 +160,7 @@ def test_without_the_package_the_remedy_is_named():
         "except ImportError as error: print(error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert 'pip install "dpgp[onnx]"' in done.stdout
+    assert "pip install '.[onnx]'" in done.stdout
 
 
 def test_predictions_are_cut_to_the_bounds():

@@ -5,12 +5,12 @@ from scipy.stats import norm, truncnorm
 
 from dpgp.classes import two_classes
 from dpgp.model.yes_no import (
+    OutcomeLaw,
     chance,
     chance_interval,
     chance_std,
     interval_std,
     log_chance,
-    outcome_interval,
 )
 
 CASES = [(0.3, 0.1), (0.02, 0.05), (-0.1, 0.02), (0.97, 0.2), (1.3, 0.1), (0.5, 3.0), (0.5, 0.01)]
@@ -53,7 +53,7 @@ def test_far_from_the_bounds_nothing_is_cut():
 
 
 def test_an_interval_of_outcomes_leaves_out_what_is_too_rare():
-    lower, upper = outcome_interval(np.array([0.01, 0.5, 0.99]), 0.95)
+    lower, upper = OutcomeLaw(np.array([0.01, 0.5, 0.99])).ends(0.95)
     assert lower.tolist() == [0.0, 0.0, 1.0]
     assert upper.tolist() == [0.0, 1.0, 1.0]
 

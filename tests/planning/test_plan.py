@@ -55,7 +55,8 @@ def test_the_design_says_everything(girls):
     assert planned.inducing_points.min(axis=0) == pytest.approx([2, 5])
     assert planned.inducing_points.max(axis=0) == pytest.approx([18, 120])
     assert planned.warp
-    others = planned.warp_share + planned.guard_share + planned.calibration_share
+    others = planned.warp_share + planned.guard_share + planned.scale_share
+    others += planned.calibration_share
     spent = planned.count_share + others + sum(planned.stages)
     assert spent == pytest.approx(1.0)
     mixture = dpgp.plan(n=20_000, bounds=[(0, 1)] * 5, target_bounds=(0, 1), epsilon=3.0).design
@@ -83,6 +84,7 @@ def test_a_plan_splits_the_budget_as_the_fit_does(neighbours, missing, units):
         "stage 1": planned.stages[0],
         "stage 2": planned.stages[1],
         "guard of the mean": planned.guard_share,
+        "local scale": planned.scale_share,
         "residual histograms": planned.calibration_share,
     }
     assert spent == pytest.approx({label: s for label, s in shares.items() if s > 0.0}, rel=1e-6)
@@ -105,7 +107,7 @@ def test_several_rows_of_a_person_cost_noise(girls):
 
 
 def test_one_line_for_each_choice(girls):
-    assert len(girls.why) == 9
+    assert len(girls.why) == 10
     assert all("\n" not in reason for reason in girls.why)
     given = dpgp.plan(n=5000, features="linear", warp=False, calibrate=False, stages=1, **GIRLS)
     assert given.why[0] == "features: as asked for"

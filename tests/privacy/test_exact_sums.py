@@ -11,11 +11,10 @@ from dpgp.privacy.exact_sums import (
     UnevenArithmeticError,
     check_arithmetic,
     check_even,
-    sum_blocks,
+    shared_out,
+    sum_columns,
 )
 from dpgp.privacy.fixed_point import FRACTION_BITS, UNIT
-
-EVEN = np.zeros((1, 2))
 
 
 def integer_columns(seed, dimension, rows):
@@ -28,9 +27,16 @@ def exact_gram(columns):
     return integers @ integers.T
 
 
+def sum_blocks(blocks, columns_of, dimension, size, n_jobs):
+    def partial(share):
+        return sum_columns(share, columns_of, dimension, size)
+
+    return sum(shared_out(blocks, partial, n_jobs))
+
+
 def total(columns, size, n_jobs=1):
     blocks = [columns[:, i : i + size] for i in range(0, columns.shape[1], size)]
-    return sum_blocks(blocks, lambda block, _: block, EVEN, len(columns), size, n_jobs)
+    return sum_blocks(blocks, lambda block, _: block, len(columns), size, n_jobs)
 
 
 def test_the_sum_equals_that_of_python_integers():
@@ -68,17 +74,6 @@ def test_totals_of_more_rows_than_int64_holds_do_not_overflow():
     assert gram.total()[0, 0] == times * MAX_BLOCK_ROWS * int(UNIT) ** 2 > 2**63
 
 
-def test_shards_of_a_billion_rows_merge_exactly():
-    gram, rows = ExactGram(2), MAX_BLOCK_ROWS
-    gram.add(np.full((2, rows), UNIT))
-    while rows < 10**9:
-        copy = ExactGram(2)
-        copy.merge(gram)
-        gram.merge(copy)
-        rows *= 2
-    assert gram.total()[0, 1] == rows * int(UNIT) ** 2
-
-
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_columns_are_made_in_the_workspace_of_a_thread(n_jobs):
     def twice(block, workspace):
@@ -86,8 +81,7 @@ def test_columns_are_made_in_the_workspace_of_a_thread(n_jobs):
 
     columns = integer_columns(3, 4, 500)
     blocks = [columns[:, i : i + 40] for i in range(0, 500, 40)]
-    public = np.ones((4, 2))
-    found = sum_blocks(blocks, twice, public, 4, 40, n_jobs)
+    found = sum_blocks(blocks, twice, 4, 40, n_jobs)
     assert np.array_equal(found, 4 * exact_gram(columns))
 
 
@@ -97,20 +91,19 @@ def test_threads_draw_blocks_one_at_a_time():
             time.sleep(0.001)
             yield np.ones((1, 1))
 
-    assert sum_blocks(blocks(), lambda block, _: block, EVEN, 1, 1, n_jobs=4)[0, 0] == 20
+    assert sum_blocks(blocks(), lambda block, _: block, 1, 1, n_jobs=4)[0, 0] == 20
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_as_many_threads_as_asked_for_work_at_once(n_jobs):
     together, threads = threading.Barrier(n_jobs, timeout=60), set()
 
-    def columns_of(block, _):
-        if block is EVEN:  # once in every thread
-            together.wait()
+    def work(share):
+        together.wait()
         threads.add(threading.get_ident())
-        return block
+        return list(share)
 
-    sum_blocks([np.ones((1, 1))] * 5, columns_of, EVEN, 1, 1, n_jobs)
+    assert sum(map(len, shared_out(range(5), work, n_jobs))) == 5
     assert len(threads) == n_jobs
     assert (threading.get_ident() in threads) is (n_jobs == 1)
 
@@ -126,7 +119,7 @@ def test_an_error_in_a_thread_reaches_the_caller():
         raise RuntimeError("block")
 
     with pytest.raises(RuntimeError, match="block"):
-        sum_blocks([1, 2], fail, 0, 1, 1, n_jobs=2)
+        sum_blocks([1, 2], fail, 1, 1, n_jobs=2)
 
 
 @pytest.mark.parametrize("place", [1, 2, 7])
@@ -158,16 +151,3 @@ def test_the_probed_products_have_digits_to_lose(monkeypatch):
     monkeypatch.setattr(exact_sums, "check_even", probed.append)
     check_arithmetic()
     assert all(np.any(columns != np.rint(columns * 2.0**20) / 2.0**20) for columns in probed)
-
-
-@pytest.mark.parametrize("n_jobs", [1, 2])
-def test_every_thread_checks_its_arithmetic_before_it_sees_a_row(n_jobs):
-    seen = []
-
-    def columns_of(block, _):
-        seen.append(block)
-        return np.arange(2.0)[None]
-
-    with pytest.raises(UnevenArithmeticError):
-        sum_blocks(["row"] * 5, columns_of, "public", 1, 2, n_jobs)
-    assert set(seen) == {"public"}

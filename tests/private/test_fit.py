@@ -68,7 +68,11 @@ class Uneven:
     ("owner", "name", "booked"),
     [
         (LinearFeatures, "evaluate", ["input histograms"]),
-        (Posterior, "predict", ["input histograms", "stage 1", "guard of the mean"]),
+        (
+            Posterior,
+            "predict",
+            ["input histograms", "stage 1", "guard of the mean", "local scale"],
+        ),
     ],
 )
 def test_arithmetic_that_depends_on_a_rows_place_ends_a_fit_before_that_release(

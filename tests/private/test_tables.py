@@ -1,17 +1,47 @@
 """Tables in files: columns by name, missing cells, and messages that repeat nothing private."""
 
-import importlib.util
+import gzip
 import io
 import sys
 import unicodedata
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import feather, ipc, parquet
 
-from dpgp.private import tables
-from dpgp.private.tables import TableError, read_table
+from dpgp.private import csv_lines
+from dpgp.private.cells import Cells
+from dpgp.private.files import open_files
+from dpgp.private.table_file import require
+from dpgp.private.tables import TableError
 
 NAN = np.nan
+
+
+class ReadTable:
+    """All rows of a table at once."""
+
+    def __init__(self, source, only=None):
+        files = open_files(source)
+        self.names = files[0].names if only is None else tuple(only)
+        for file in files:
+            require(file, self.names)
+        self.pieces = [piece() for file in files for piece in file.pieces(self.names)]
+
+    def numbers(self, name):
+        return np.concatenate([cells.numbers(name) for cells in self.pieces])
+
+    def identifiers(self, name):
+        found = [cells.identifiers(name) for cells in self.pieces]
+        return [keys[code] for codes, keys in found for code in codes]
+
+    def rows(self):
+        lists = [cells.table.to_pydict().values() for cells in self.pieces]
+        return [list(row) for columns in lists for row in zip(*columns, strict=True)]
+
+
+read_table = ReadTable
 
 
 @pytest.fixture
@@ -117,8 +147,10 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("content", MALFORMED.values(), ids=list(MALFORMED))
-def test_no_cell_can_move_another_row(write, content):
+def test_no_cell_can_move_another_row(write, content, monkeypatch):
     """Also where it stands in a column that nobody asked for."""
+    monkeypatch.setattr(csv_lines, "LONGEST_LINE", 100_000)
+    monkeypatch.setattr(csv_lines, "CHUNK_BYTES", 50_000)
     with pytest.raises(TableError, match=r"line for every row|more or fewer cells") as caught:
         read_table(write(content), ["a"])
     assert "secret" not in str(caught.value)
@@ -137,8 +169,9 @@ def test_a_blank_line_in_a_single_column_is_a_missing_cell(write):
 def test_missing_file_and_folder(tmp_path):
     with pytest.raises(TableError, match="no such file"):
         read_table(str(tmp_path / "none.csv"))
-    with pytest.raises(TableError, match="cannot read"):
-        read_table(str(tmp_path))
+    for nothing in (tmp_path, tmp_path / "*.csv"):
+        with pytest.raises(TableError, match="there is no file in"):
+            read_table(str(nothing))
 
 
 def test_identifiers_must_be_complete(write):
@@ -149,26 +182,15 @@ def test_identifiers_must_be_complete(write):
 
 
 def test_repr_holds_no_cell(write):
-    assert repr(read_table(write("a\n77777\n"))) == "Table(...)"
+    (file,) = open_files(write("a\n77777\n"))
+    assert "77777" not in repr(file)
+    assert repr(Cells(pa.table({"a": [77777]}))) == "Cells(...)"
 
 
-def test_parquet_without_pyarrow_names_the_remedy(write, monkeypatch):
-    def absent(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(tables, "import_module", absent)
-    with pytest.raises(TableError, match=r"dpgp\[parquet\]"):
-        read_table(write(b"PAR1", "table.parquet"))
-
-
-@pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="needs pyarrow")
 def test_reads_parquet(tmp_path):
-    import pyarrow
-    from pyarrow import parquet
-
     path = tmp_path / "table.parquet"
     columns = {"a": [1, None, 3], "b": [0.5, 1.5, None], "id": ["x", "y", "z"]}
-    parquet.write_table(pyarrow.table(columns), path)
+    parquet.write_table(pa.table(columns), path)
     table = read_table(str(path))
     np.testing.assert_array_equal(table.numbers("a"), [1.0, NAN, 3.0])
     np.testing.assert_array_equal(table.numbers("b"), [0.5, 1.5, NAN])
@@ -177,27 +199,125 @@ def test_reads_parquet(tmp_path):
         table.numbers("id")
 
 
-@pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="needs pyarrow")
 def test_identifiers_of_parquet_and_csv_have_the_same_keys(tmp_path, write):
-    import pyarrow
-    from pyarrow import parquet
-
     def keys(cells, kind):
-        column = pyarrow.array(cells, type=kind)
-        parquet.write_table(pyarrow.table({"id": column}), tmp_path / "table.parquet")
+        column = pa.array(cells, type=kind)
+        parquet.write_table(pa.table({"id": column}), tmp_path / "table.parquet")
         return read_table(str(tmp_path / "table.parquet")).identifiers("id")
 
     assert read_table(write("id,a\n7, \n 8 ,\n")).identifiers("id") == ["7", "8"]
-    for kind in (pyarrow.int64(), pyarrow.uint64(), pyarrow.float64(), pyarrow.decimal128(20, 2)):
+    for kind in (pa.int64(), pa.uint64(), pa.float64(), pa.decimal128(20, 2)):
         assert keys([7, 8], kind) == ["7", "8"]
-    assert keys([2**63 + 1, 2**63 + 2], pyarrow.uint64()) == [str(2**63 + 1), str(2**63 + 2)]
+    assert keys([2**63 + 1, 2**63 + 2], pa.uint64()) == [str(2**63 + 1), str(2**63 + 2)]
     for cells, kind in (
-        ([7, None], pyarrow.int64()),
-        ([0.5, 7.0], pyarrow.float64()),
-        ([2.0**53, 7.0], pyarrow.float64()),
-        ([7.0, 8.0], pyarrow.float32()),
-        (["NA", "b"], pyarrow.string()),
-        ([1, 2], pyarrow.timestamp("ns")),
+        ([7, None], pa.int64()),
+        ([0.5, 7.0], pa.float64()),
+        ([2.0**53, 7.0], pa.float64()),
+        ([7.0, 8.0], pa.float32()),
+        (["NA", "b"], pa.string()),
+        ([1, 2], pa.timestamp("ns")),
     ):
         with pytest.raises(TableError, match=r"'id' must say for every row|cannot be read"):
             keys(cells, kind)
+
+
+LETTERS = {"a": list(range(10)), "b": [k / 4 for k in range(10)], "id": list("aabbccddee")}
+
+
+def written(folder, kind):
+    """Return the path of the same table in a file of any kind."""
+    table, path = pa.table(LETTERS), folder / f"table.{kind}"
+    text = "a,b,id\n" + "".join(f"{a},{b},{i}\n" for a, b, i in zip(*LETTERS.values(), strict=True))
+    if kind == "csv":
+        path.write_text(text)
+    elif kind == "csv.gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    elif kind == "parquet":
+        parquet.write_table(table, path, row_group_size=3)
+    elif kind == "feather":
+        feather.write_feather(table, path, chunksize=4)
+    else:
+        with ipc.new_stream(path, table.schema) as writer:
+            writer.write_table(table, 4)
+    return path
+
+
+KINDS = ["csv", "csv.gz", "parquet", "feather", "arrows"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_files_of_every_kind_hold_the_same(tmp_path, kind):
+    path = written(tmp_path, kind)
+    table = read_table(path, ["id", "b"])
+    assert table.numbers("b").tolist() == LETTERS["b"]
+    assert table.identifiers("id") == LETTERS["id"]
+    (file,) = open_files(path)
+    for count in (1, 2, 3, 50):
+        parts = file.parts(count)
+        cells = [piece() for part in parts for piece in part.pieces(["a"])]
+        assert np.concatenate([c.numbers("a") for c in cells]).tolist() == LETTERS["a"]
+        assert (len(parts) > 1) == (count > 1 and kind not in ("csv.gz", "arrows"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_file_is_named(tmp_path, kind):
+    content = written(tmp_path, kind).read_bytes()
+    path = tmp_path / f"short.{kind}"
+    path.write_bytes(content[: len(content) // 2] + b"\0\xff")
+    with pytest.raises(TableError, match=rf"short.{kind}': the file is ") as caught:
+        read_table(path).numbers("a")
+    assert caught.value.__context__ is None
+
+
+def test_blank_lines_are_rows_where_rows_follow_also_between_parts(tmp_path):
+    path = tmp_path / "blank.csv"
+    path.write_text("a\n1\n\n\n4\n\n6\n\n\n")
+    (file,) = open_files(path)
+    for count in range(1, 12):
+        cells = [piece() for part in file.parts(count) for piece in part.pieces(["a"])]
+        numbers = np.concatenate([c.numbers("a") for c in cells])
+        np.testing.assert_array_equal(numbers, [1, NAN, NAN, 4, NAN, 6])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 100])
+def test_lines_do_not_depend_on_how_many_bytes_are_read_at_once(write, monkeypatch, size):
+    monkeypatch.setattr(csv_lines, "CHUNK_BYTES", size)
+    table = read_table(write('a,b\r\n1,"x, ""y"""\r\n22,\r\n,zz\r\n\r\n'))
+    assert table.rows() == [["1", 'x, "y"'], ["22", ""], ["", "zz"]]
+
+
+def test_folders_and_patterns_are_read_in_the_order_of_their_paths(tmp_path):
+    for name in ("b/2.csv", "a.csv", "_SUCCESS", ".hidden.csv", "b/1.csv", "_tmp/x.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"who\n{name}\n")
+    names = ["a.csv", "b/1.csv", "b/2.csv"]
+    assert read_table(tmp_path).rows() == [[name] for name in names]
+    assert read_table(str(tmp_path / "b" / "?.csv")).rows() == [[name] for name in names[1:]]
+    assert read_table([tmp_path / "b", tmp_path / "a.csv"]).rows() == [
+        [name] for name in ("b/1.csv", "b/2.csv", "a.csv")
+    ]
+
+
+def test_a_column_that_another_file_lacks_is_named_with_the_file(tmp_path):
+    (tmp_path / "1.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "2.csv").write_text("b,c\n1,2\n")
+    with pytest.raises(TableError, match=r"2\.csv': the table has no column 'a'; its columns are"):
+        read_table(tmp_path, ["a", "b"])
+
+
+def test_columns_may_stand_in_another_order_and_have_another_type(tmp_path):
+    (tmp_path / "1.csv").write_text("a,b\n1,x\n")
+    parquet.write_table(pa.table({"b": ["y"], "a": [2]}), tmp_path / "2.parquet")
+    table = read_table(tmp_path)
+    assert table.numbers("a").tolist() == [1.0, 2.0]
+    assert table.identifiers("b") == ["x", "y"]
+    assert table.identifiers("a") == ["1", "2"]
+
+
+def test_decimals_are_read_to_the_last_bit():
+    texts = ["0.1", "179769313486231570000.3", "2.2250738585072011e-308", "9007199254740993"]
+    expected = [float(text) for text in texts]
+    assert Cells(pa.table({"a": texts})).numbers("a").tolist() == expected
+    assert Cells(pa.table({"a": [*texts, " na"]})).numbers("a")[:-1].tolist() == expected
+    exact = pa.array([None if t is None else t for t in texts[:2]]).cast(pa.decimal128(38, 4))
+    assert Cells(pa.table({"a": exact})).numbers("a").tolist() == expected[:2]

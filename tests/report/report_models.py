@@ -43,6 +43,7 @@ MODELS = {
     },
     "categories": {"columns": 3, "categories": {1: ["F", "M"], 2: ["</script>", "b", "c", 4]}},
     "bessel": {"columns": 1, "kernel": Matern(0.5, nu=3.5)},
+    "local scale of many": {"columns": 5, "epsilon": 30.0},
     "without noise": {"columns": 1, "epsilon": float("inf")},
 }
 

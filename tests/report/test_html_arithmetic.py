@@ -9,6 +9,8 @@ from numpy.testing import assert_allclose
 from py_mini_racer import MiniRacer
 from report_models import MODELS, fitted, predictions
 
+from dpgp.coded_rows import CodedRows
+from dpgp.model.centiles import CENTILES
 from dpgp.report.html.payload import payload
 from dpgp.report.html.scripts import asset, posterior_script
 
@@ -42,6 +44,21 @@ def test_page_predicts_what_python_predicts(name):
         assert found.keys() >= expected.keys()
         for key, values in expected.items():
             assert_allclose(found[key], values, rtol=0, atol=1e-9, err_msg=key)
+
+
+@pytest.mark.parametrize("name", ["two inputs", "local scale of many", "categories"])
+def test_page_has_the_same_centiles(name):
+    gp = fitted(name)
+    X = np.random.default_rng(2).uniform(0.0, 10.0, (20, gp.options.columns))
+    X = gp.options.box.with_whole_levels(gp.options.box.clip(X))
+    found = page_predictions(payload(gp), X, 0)["centiles"].T
+    assert_allclose(found, gp.predict_quantile(CodedRows(X), CENTILES), rtol=0, atol=1e-9)
+
+
+def test_models_with_and_without_a_local_scale_are_among_the_examples():
+    has_scale = {name: bool(fitted(name).scales) for name in ("two inputs", "no warp")}
+    assert has_scale == {"two inputs": True, "no warp": False}
+    assert fitted("local scale of many").scales
 
 
 def test_other_kernels_have_no_payload():

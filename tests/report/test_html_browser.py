@@ -1,50 +1,22 @@
 """The page in headless Chromium: from a file, without a network, by keyboard and by pointer."""
 
-import os
-import shutil
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from report_models import AWKWARD, fitted, named, predictions
 
+from chromium import launched
 from dpgp.report.html import report_html
 
 pytestmark = pytest.mark.browser
 
-QUIET = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 COLUMNS = ("mean", "functionLow", "functionHigh", "lower", "upper")
-
-
-def missing(reason: str) -> None:
-    """Skip, or fail where DPGP_REQUIRE_EXTERNAL=1."""
-    if os.environ.get("DPGP_REQUIRE_EXTERNAL") == "1":
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")
 def browser():
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("playwright is not installed; `make test-slow` installs it.")
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        missing("there is no Chromium on the path; install the package chromium.")
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium, args=QUIET)
-        yield launched
-        launched.close()
+    with launched() as found:
+        yield found
 
 
 @pytest.fixture

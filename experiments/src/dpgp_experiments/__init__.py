@@ -65,6 +65,12 @@ REGISTRY = {
         "PrivateGPClassifier on real people, beside private logistic regression and a network",
         5,
     ),
+    "centiles": Experiment(
+        "dpgp_experiments.centiles",
+        "Intervals and centiles at each x: coverage by age, and both tails of skewed noise",
+        5,
+        reads_files=True,
+    ),
     "arena": Experiment(
         "dpgp_experiments.arena",
         "PrivateGPRegressor beside what users would pick instead",

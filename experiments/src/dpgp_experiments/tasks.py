@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,11 +25,15 @@ Bounds = tuple[float, float]
 
 
 class KnownTable(NamedTuple):
-    """The columns of a table with their public bounds; the last one is the target."""
+    """The columns of a table with their public bounds; the last one is the target.
+
+    ``training_rows`` of it are for training, half of them by default.
+    """
 
     key: str
     title: str
     bounds: Mapping[str, Bounds]
+    training_rows: int | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -39,7 +43,10 @@ class KnownTable(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """Raw rows: inputs and a target to predict. Missing values are NaN."""
+    """Raw rows: inputs and a target to predict. Missing values are NaN.
+
+    ``training_rows`` of them are for training, half of them by default.
+    """
 
     key: str
     title: str
@@ -47,13 +54,14 @@ class Task:
     y: Array
     bounds: tuple[Bounds, ...]
     target_bounds: Bounds
+    training_rows: int | None = None
 
     @classmethod
     def of(cls, table: KnownTable, values: Array) -> Task:
         """Return the task of a table whose columns are known."""
         *bounds, target_bounds = table.bounds.values()
         X, y = values[:, :-1], values[:, -1]
-        return cls(table.key, table.title, X, y, tuple(bounds), target_bounds)
+        return cls(table.key, table.title, X, y, tuple(bounds), target_bounds, table.training_rows)
 
     def __repr__(self) -> str:
         return f"Task({self.key!r}, ...)"
@@ -66,9 +74,7 @@ class Task:
     def complete_rows(self) -> Task:
         """Return the task without its incomplete rows."""
         rows = self.complete
-        return Task(
-            self.key, self.title, self.X[rows], self.y[rows], self.bounds, self.target_bounds
-        )
+        return replace(self, X=self.X[rows], y=self.y[rows])
 
 
 HEIGHT = KnownTable(
@@ -110,6 +116,7 @@ AIRFOIL = KnownTable(
         "x5": (-0.011, 0.05),
         "y": (-25.0, 20.0),
     },
+    training_rows=1000,
 )
 KIN40K = KnownTable(
     "kin40k",

@@ -18,6 +18,7 @@ from dpgp.cli.predict import predict
 from dpgp.cli.report import report
 from dpgp.cli.show import show
 from dpgp.cli.sites import app as sites
+from dpgp.cli.studio import studio
 from dpgp.cli.verify import sign, verify
 
 app = typer.Typer(
@@ -72,5 +73,6 @@ app.command()(sign)
 app.command()(statement)
 app.command()(registry)
 app.command()(demo)
+app.command()(studio)
 app.add_typer(ledger, name="ledger")
 app.add_typer(sites, name="sites")

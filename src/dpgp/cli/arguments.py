@@ -84,6 +84,14 @@ Incomplete = Annotated[
         show_default=False,
     ),
 ]
+Counts = Annotated[
+    bool | None,
+    typer.Option(
+        "--counts/--no-counts",
+        help="Targets are counts 0, 1, 2, …: quantiles and intervals are whole numbers.",
+        show_default=False,
+    ),
+]
 LedgerPath = Annotated[
     Path | None,
     typer.Option(

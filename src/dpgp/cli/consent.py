@@ -44,24 +44,35 @@ def print_request(
     console: Console, request: Request, rows: int | None, title: str | None = None
 ) -> None:
     """Print what a fit will release; ``rows`` is their number, a public guess of it, or None."""
+    if title is not None:
+        console.print(shown(title), style="bold", highlight=False)
+    console.print("[bold]A fit spends privacy budget; those of fits to the same people add up[/]")
+    print_pairs(console, request_pairs(request, rows))
+    for warning in weak_points(request, rows):
+        text = f"[yellow]Weak guarantee:[/] {shown(warning)}"
+        console.print(text, soft_wrap=True, highlight=False)
+
+
+def request_pairs(request: Request, rows: int | None) -> list[list[str]]:
+    """Return what a fit will make public, as words and what they stand for."""
     lines = [["predict", str(column)] for column in request.predicted]
     lines += [["from", str(column)] for column in (*request.features, *request.categories)]
-    lines += [
+    return [
+        *lines,
         ["guarantee", f"({request.epsilon:g}, {request.delta:g})-differential privacy"],
         ["protects", request.protects],
         ["rows", _rows_in_words(request, rows)],
     ]
-    if title is not None:
-        console.print(shown(title), style="bold", highlight=False)
-    console.print("[bold]A fit spends privacy budget; those of fits to the same people add up[/]")
-    print_pairs(console, lines)
-    if rows is not None and request.delta * rows >= 1.0:
-        console.print(
-            f"[yellow]Weak guarantee:[/] δ = {request.delta:g} is not below 1/rows; such a δ would "
-            "allow to publish somebody's row as it is. Choose one far below.",
-            soft_wrap=True,
-            highlight=False,
-        )
+
+
+def weak_points(request: Request, rows: int | None) -> list[str]:
+    """Return in sentences why a guarantee promises little; nothing where it does not."""
+    if rows is None or request.delta * rows < 1.0:
+        return []
+    return [
+        f"δ = {request.delta:g} is not below 1/rows; such a δ would allow to publish somebody's "
+        "row as it is. Choose one far below."
+    ]
 
 
 def _rows_in_words(request: Request, rows: int | None) -> str:

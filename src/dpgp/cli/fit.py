@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ import typer
 from dpgp.cli.arguments import (
     Categories,
     Classes,
+    Counts,
     Delta,
     Epsilon,
     Features,
@@ -34,7 +36,7 @@ from dpgp.cli.consent import (
     print_request,
 )
 from dpgp.cli.failures import UsageError, check_output, failures_in_words
-from dpgp.cli.output import Screen, print_files, shown
+from dpgp.cli.output import Screen, command, print_files, shown
 from dpgp.cli.progress import working
 from dpgp.cli.request import Request, request_of, unsaid
 from dpgp.cli.show import print_json
@@ -43,13 +45,18 @@ from dpgp.cli.study import Study, with_study_file
 if TYPE_CHECKING:
     from dpgp.ledger import Ledger
     from dpgp.model.fitted import FittedModel
-    from dpgp.private.rows import Rows
+    from dpgp.private.cluster_rows import Engine
+    from dpgp.private.source import Source
 
 
 def fit(
     data: Annotated[
         str | None,
-        typer.Argument(help="CSV or Parquet file; - reads standard input.", show_default=False),
+        typer.Argument(
+            help="CSV, Parquet or Arrow file, a folder or a pattern of them; - reads standard "
+            "input.",
+            show_default=False,
+        ),
     ] = None,
     study: StudyFile = None,
     target: Targets = None,
@@ -66,6 +73,7 @@ def fit(
     unit: Unit = None,
     max_rows_per_unit: MostRows = None,
     missing: Incomplete = None,
+    counts: Counts = None,
     ledger: LedgerPath = None,
     partition: Partition = None,
     rows: Annotated[
@@ -79,6 +87,14 @@ def fit(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and its forecast; spend nothing.")
     ] = False,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Who reads the files: dask or spark; this machine by default.",
+            show_default=False,
+        ),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Spend without asking.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
     json: Json = False,
@@ -117,6 +133,7 @@ def fit(
             unit=unit,
             max_rows_per_unit=max_rows_per_unit,
             missing=missing,
+            counts=counts,
             rows=rows,
             ledger=ledger,
             partition=partition,
@@ -126,14 +143,16 @@ def fit(
         purse = ledger_of(said)
         request = request_of(said)
         if dry_run:
-            raw = read_request(source, request)
+            with opened_engine(engine) as workers:
+                raw = read_request(source, request, workers)
             print_dry_run(request, said, _expected_rows(raw, request, said), purse, json)
             return
         path = checked_output(said.output, source, study, force)
         check_may_spend(yes)
-        raw = read_request(source, request)
-        show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
-        model = fit_request(request, raw, purse)
+        with opened_engine(engine) as workers:
+            raw = read_request(source, request, workers)
+            show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
+            model = fit_request(request, raw, purse)
         save_model(model, path)
     report_model(model, path, json)
 
@@ -167,15 +186,24 @@ def checked_output(output: Path | None, data: str, study: Path | None, force: bo
     return output
 
 
-def read_request(source: str, request: Request) -> Rows:
-    """Read the rows of a request."""
+@contextmanager
+def opened_engine(engine: str | None) -> Iterator[Engine | None]:
+    """Keep the workers of a cluster, if one is asked for, while the block lasts."""
+    from dpgp.private.engines import opened_engine
+
+    with opened_engine(engine) as workers:
+        yield workers
+
+
+def read_request(source: str, request: Request, workers: Engine | None = None) -> Source:
+    """Go through the rows of a request once."""
     with working("Reading"):
         from dpgp.cli.rows import read_rows
 
-        return read_rows(source, request)
+        return read_rows(source, request, workers)
 
 
-def _expected_rows(raw: Rows, request: Request, said: Study) -> int | None:
+def _expected_rows(raw: Source, request: Request, said: Study) -> int | None:
     """Return how many rows a forecast may know of."""
     return len(raw) if request.options.row_count_is_public else said.rows
 
@@ -191,9 +219,9 @@ def show_and_ask(request: Request, said: Study, rows: int | None, *, yes: bool, 
         ask()
 
 
-def fit_request(request: Request, rows: Rows, ledger: Ledger | None = None) -> FittedModel:
+def fit_request(request: Request, rows: Source, ledger: Ledger | None = None) -> FittedModel:
     """Fit what was asked for; spends the budget."""
-    with working("Fitting"):
+    with working("Fitting", rows_are_public=request.options.row_count_is_public):
         from dpgp.blas import thread_count
         from dpgp.privacy.noise import noise_source
         from dpgp.private.fit import fit_rows
@@ -222,7 +250,10 @@ def report_model(model: FittedModel, output: Path, json: bool) -> None:
     print_guarantee(console, model.certificate)
     print_health(console, model)
     print_files(console, [output])
-    model_file, page = shlex.quote(str(output)), shlex.quote(str(output.with_suffix(".html")))
-    for word, command in (("look at it", "show {0}"), ("share it", "report {0} -o {1}")):
-        text = shown(f"dpgp {command.format(model_file, page)}")
+    model_file, page = str(output), str(output.with_suffix(".html"))
+    for word, words in (
+        ("look at it", ["show", model_file]),
+        ("share it", ["report", model_file, "-o", page]),
+    ):
+        text = shown(command(*words))
         console.print(f"[dim]{word} with[/] {text}", soft_wrap=True, highlight=False)

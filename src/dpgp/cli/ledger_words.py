@@ -8,6 +8,7 @@ from typing import Any
 from dpgp.ledger.account import Account, epsilon_that_fits
 from dpgp.ledger.chain import LedgerEntry
 from dpgp.ledger.ledger import Ledger
+from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_down, text_up
 
 ENTRY_HEADINGS = ("entry", "written", "what", "about", "ε", "δ", "link")
@@ -67,7 +68,7 @@ def state_pairs(about: dict[str, Any]) -> list[list[str]]:
     fits = text_down(about["fits_epsilon"], 3)
     return [
         ["cap", cap],
-        ["protects", f"one {about['protects']}, neighbours {about['neighbours']}"],
+        ["protects", f"one {about['protects']}, {Neighbours(about['neighbours']).change}"],
         ["spent", f"ε = {text_up(about['spent_epsilon'])}"],
         ["one more fit", f"ε = {fits} at the same δ" if about["fits_epsilon"] else "none fits"],
     ]

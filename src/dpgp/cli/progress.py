@@ -3,24 +3,80 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
 
-from rich.progress import Progress, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.console import RenderableType
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from dpgp.cli.output import Screen
+from dpgp.private.watching import watching
 
-T = TypeVar("T")
+PATIENCE = 1.0  # seconds after which a pass has a bar
+_OF_A_PASS = (
+    BarColumn(),
+    TextColumn("{task.completed:,.0f} of {task.total:,.0f} {task.fields[unit]}"),
+    TimeRemainingColumn(),
+)
 
 
 @contextmanager
-def working(task: str) -> Iterator[None]:
-    """Say what is being done, which step of a fit it is at, and for how long."""
-    with _progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()) as bar:
+def working(task: str, *, rows_are_public: bool = False) -> Iterator[None]:
+    """Say what is being done, which step of a fit it is at, and for how long.
+
+    A pass over the rows that takes longer than a second has a bar, of rows where their number is
+    public, else of batches.
+    """
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with _progress(*columns, *(PassColumn(column) for column in _OF_A_PASS)) as bar:
         shown = bar.add_task(f"{task} …", total=None)
-        with each_step(lambda step: bar.update(shown, description=f"{task}: {step} …")):
+        steps = each_step(lambda step: bar.update(shown, description=f"{task}: {step} …"))
+        with steps, watching(PassBar(bar, shown, rows_are_public)):
             yield
+
+
+class PassColumn(ProgressColumn):
+    """A column that is empty until a pass has taken a second."""
+
+    def __init__(self, inner: ProgressColumn) -> None:
+        super().__init__()
+        self._inner = inner
+
+    def render(self, task: Task) -> RenderableType:
+        """Return the column, or nothing."""
+        return "" if task.total is None else self._inner(task)
+
+
+class PassBar:
+    """Shows how far a pass has come; a :class:`dpgp.private.watching.Watcher`."""
+
+    def __init__(self, bar: Progress, task: TaskID, counts_rows: bool) -> None:
+        self._bar, self._task, self._counts_rows = bar, task, counts_rows
+        self._began, self._done, self._total = 0.0, 0, 0
+
+    def begin(self, batches: int, rows: int) -> None:
+        """Hide the bar of the pass before."""
+        self._began, self._done = time.monotonic(), 0
+        self._total = rows if self._counts_rows else batches
+        self._bar.update(self._task, total=None)
+
+    def advance(self, rows: int) -> None:
+        """Count one more batch."""
+        self._done += rows if self._counts_rows else 1
+        if time.monotonic() - self._began > PATIENCE:
+            unit = "rows" if self._counts_rows else "batches"
+            self._bar.update(self._task, total=self._total, completed=self._done, unit=unit)
 
 
 class _Passing(logging.Handler):
@@ -47,12 +103,6 @@ def each_step(show: Callable[[str], None]) -> Iterator[None]:
     finally:
         log.removeHandler(handler)
         log.setLevel(level)
-
-
-def tracked(items: Sequence[T], task: str) -> Iterator[T]:
-    """Go through ``items`` behind a bar."""
-    with _progress(*Progress.get_default_columns()) as bar:
-        yield from bar.track(items, description=task)
 
 
 def _progress(*columns: ProgressColumn) -> Progress:

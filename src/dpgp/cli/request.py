@@ -32,6 +32,7 @@ class Request:
     missing: Missing = Missing.ERROR
     categories: tuple[LevelColumn, ...] = ()
     classes: LevelColumn | None = None
+    counts: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -59,6 +60,7 @@ class Request:
             per_person=self.unit is not None,
             max_rows_per_unit=self.max_rows_per_unit,
             missing=self.missing,
+            counts=self.counts,
         )
 
     @property
@@ -88,6 +90,8 @@ def request_of(study: Study) -> Request:
         raise unsaid("nothing to predict", "--target height_cm:70:190", "targets")
     if study.targets is not None and study.classes is not None:
         raise UsageError("--target and --classes contradict; a model has numbers or two classes.")
+    if study.counts and study.classes is not None:
+        raise UsageError("--counts and --classes contradict; two classes are not counted.")
     targets = study.targets or ()
     features, categories = study.features or (), study.categories or ()
     if not features and not categories:
@@ -112,6 +116,7 @@ def request_of(study: Study) -> Request:
         study.missing or Missing.ERROR,
         categories,
         study.classes,
+        bool(study.counts),
     )
 
 

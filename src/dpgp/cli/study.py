@@ -28,6 +28,7 @@ class Study:
     unit: str | None = None
     max_rows_per_unit: int | None = None
     missing: Missing | None = None
+    counts: bool | None = None
     rows: int | None = None
     ledger: Path | None = None
     partition: str | None = None

@@ -35,7 +35,11 @@ AnyColumn = TypeVar("AnyColumn", Column, LevelColumn)
 
 def read_study(path: Path) -> Study:
     """Read a study file; a UsageError with a remedy where it cannot be meant."""
-    entries = _entries(path)
+    return study_of(path, _entries(path))
+
+
+def study_of(path: Path, entries: Mapping[str, Any]) -> Study:
+    """Read keys and values as a study file at ``path`` has them."""
     for key in entries:
         _check_key(path, key)
     return Study(**{key: READ[key](Entry(path, key, entries[key])) for key in entries})
@@ -72,6 +76,13 @@ class Entry:
         if not text.isdecimal() or int(text) < 1:
             raise self.error(f"must be a whole number, 1 or more, got '{text}'")
         return int(text)
+
+    def flag(self) -> bool:
+        """Return the value as yes or no."""
+        text = self.text().casefold()
+        if text not in ("true", "false"):
+            raise self.error(f"must be true or false, got '{self.text()}'")
+        return text == "true"
 
     def choice(self, options: type[Neighbours] | type[Missing]) -> Any:
         """Return the value as one of several words."""
@@ -155,6 +166,7 @@ READ: Mapping[str, Callable[[Entry], Any]] = {
     "unit": lambda entry: clean_name(entry.text()),
     "max_rows_per_unit": Entry.count,
     "missing": lambda entry: entry.choice(Missing),
+    "counts": Entry.flag,
     "rows": Entry.count,
     "ledger": Entry.beside,
     "partition": Entry.text,

@@ -104,7 +104,7 @@ def sign(
     """Sign a model with your name: an Ed25519 signature in a file beside it.
 
     Signing says: this model is ours, and what its file cannot prove is so.
-    Needs the package cryptography: pip install "dpgp\\[sign]".
+    Needs the extra sign: pip install '.\\[sign]' in a checkout.
 
     Examples:
 

@@ -67,7 +67,6 @@ def to_onnx(model: Any, target: int | None = None) -> Any:
 
     numbers = specification(model, target)
     fitted = fitted_model(model)
-    factor = fitted.calibrations[target or 0].factor(COVERAGE)
-    graph = build(numbers, factor)
+    graph = build(numbers, fitted.calibrations[target or 0].ends(COVERAGE))
     describe(graph, fitted, target or 0)
     return graph

@@ -28,6 +28,7 @@ class Covariances:
         self.anchors = self._array(specification["anchors"])
         self.projection = self._array(specification["projection"])
         self.K_zz = self._array(specification["K_zz"])
+        self.scale = self._arrays(specification["local_scale"])
 
     def unit_inputs(self, X: Any) -> Any:
         """Return raw inputs clipped, scaled to [−1, 1] and warped."""
@@ -48,6 +49,14 @@ class Covariances:
         """Return the diagonal of the same, not below 0."""
         k_uu, a = mean_diagonal(self.kernel, U, self.library), phi @ self.projection
         return missing_variance(k_uu, self._with_anchors(U), self.K_zz, a, self.library)
+
+    def local_scale(self, U: Any) -> Any:
+        """Return c(x) = exp(φᵀw + φᵀVφ), by which the sd of an observation is multiplied."""
+        if self.scale is None:
+            return 1.0
+        phi, library = evaluate(self.scale["features"], U, self.library), self.library
+        log_scale = library.einsum("nd,d->n", phi, self.scale["w"])
+        return library.exp(log_scale + library.einsum("nd,nd->n", phi @ self.scale["V"], phi))
 
     def _with_anchors(self, U: Any) -> Any:
         return mean_gram(self.kernel, U, self.anchors, self.library)

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.arithmetic import Library
+from dpgp.extras import install
 
 try:
     from onnx import TensorProto, helper, numpy_helper
 except ImportError as error:
     raise ImportError(
-        '`to_onnx` needs the package onnx: pip install "dpgp[onnx]".', name=error.name
+        f"`to_onnx` needs the package onnx: {install('onnx')}.", name=error.name
     ) from error
 
 OPSET, IR_VERSION = 17, 8  # readable by every runtime since 2022

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
 
-def build(specification: dict[str, Any], interval_factor: float) -> Any:
+def build(specification: dict[str, Any], ends: tuple[float, float]) -> Any:
     """Return the model: ``mean``, ``std``, ``latent_std``, ``lower`` and ``upper`` of rows ``X``.
 
-    The interval is the mean ± ``interval_factor`` standard deviations of a new observation; both
-    are cut to the public bounds of the target.
+    The interval lies between the ``ends``, in standard deviations of a new observation from the
+    mean; all are cut to the public bounds of the target.
     """
     columns = len(specification["inputs"]["low"])
-    return write_model(columns, _predictions(specification, columns, interval_factor))
+    return write_model(columns, _predictions(specification, columns, ends))
 
 
 def _predictions(
-    specification: dict[str, Any], columns: int, interval_factor: float
+    specification: dict[str, Any], columns: int, ends: tuple[float, float]
 ) -> dict[str, Any]:
     """Return the outputs of the graph, m(x) = φᵀw̄ and var f = φᵀVφ + what φ misses, as formulas."""
     covariances, scale = Covariances(specification, ONNX), float(specification["scale"])
@@ -43,14 +43,14 @@ def _predictions(
         return ONNX.clip(value, centre - scale, centre + scale)
 
     mean = cut(centre + scale * ONNX.einsum("nd,d->n", phi, m))
-    std = scale * ONNX.sqrt(variance + noise)
-    half_width = interval_factor * std
+    std = scale * (ONNX.sqrt(variance + noise) * covariances.local_scale(U))
+    lower, upper = ends
     return {
         "mean": mean,
         "std": std,
         "latent_std": scale * ONNX.sqrt(variance),
-        "lower": cut(mean - half_width),
-        "upper": cut(mean + half_width),
+        "lower": cut(mean + lower * std),
+        "upper": cut(mean + upper * std),
     }
 
 

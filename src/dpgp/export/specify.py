@@ -37,8 +37,17 @@ def specification_of(model: FittedModel, target: int | None) -> dict[str, Any]:
         "S": posterior.moments.V,
         "features": feature_tree(posterior.features),
         "kernel": exported_tree(posterior.kernel, posterior.thetas[:, :-1]),
+        "local_scale": _local_scale(model, k),
         **_anchors(posterior),
     }
+
+
+def _local_scale(model: FittedModel, k: int) -> dict[str, Any] | None:
+    """Return the features, w and V of c(x) = exp(φᵀw + φᵀVφ); None where c is one."""
+    if not model.scales:
+        return None
+    scale = model.scales[k]
+    return {"features": feature_tree(scale.features), "w": scale.w, "V": scale.V}
 
 
 def chosen_target(model: FittedModel, target: int | None) -> int:

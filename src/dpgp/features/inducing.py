@@ -14,7 +14,7 @@ from dpgp.checked_values import as_matrix
 from dpgp.features.base import Tree, inverse_root
 from dpgp.kernels.bounds import variance_bound
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
-from dpgp.kernels.formula import exported_tree, mean_gram
+from dpgp.kernels.formula import exported_tree, gram_of, mean_gram
 
 Array = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ class InducingFeatures:
 
     def kernel_values(self, U: Array) -> Array:
         """Return k_Z(x) of the kernel scaled to unit variance, as columns."""
-        return np.asarray(self.kernel(self.anchors, U)) / self._variance
+        return gram_of(self.kernel, self.anchors, U) / self._variance
 
     @cached_property
     def _variance(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,22 +12,23 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from dpgp.arithmetic import NUMPY, TINY
+from dpgp.blas import in_order
 from dpgp.features.base import WhitenedMap
 from dpgp.features.missing import missing_covariance, missing_variance
 from dpgp.inference.evidence import Conditional, Measurement, Moments
 from dpgp.inference.inducing import EffectiveKernel, Inducing, inducing, inducing_points
 from dpgp.inference.marginal import WeightedPoints
 from dpgp.inference.pull_back import positive_part
-from dpgp.kernels.formula import mean_diagonal, mean_gram, specify
+from dpgp.kernels.formula import mean_diagonal, specify, weighted_gram
 
 Array = NDArray[np.float64]
 
-MOST_AT_ONCE = 2**24
-"""Numbers that covariances of many θ may take in memory at once, about."""
+POINTS = 1024
+"""Points that are predicted at a time, filled up where there are fewer: a point's numbers must not
+depend on how many others there are."""
 
-EVEN_ROWS = 16
-"""Anchors are cut into multiples of this: matrix products treat the rest of a block in another way,
-and a point's numbers must not depend on its place."""
+MANY_PIECES = 16
+"""From here on threads share the pieces: more than a block of rows, which a thread has anyway."""
 
 HALVINGS = 40
 """Of an interval of ten standard deviations, to 10⁻¹¹ of one."""
@@ -75,16 +77,29 @@ class Posterior:
         return mean, mixture_half_width(scales, coverage)
 
     def _latent(self, U: Array) -> tuple[Array, Array]:
+        mean, variance = _piecewise(self._latent_of_points, U)
+        return mean, variance
+
+    def _latent_of_points(self, U: Array) -> Array:
+        """Return mean and variance of f at ``POINTS`` points, one below the other."""
         phi = self.features.evaluate(U)
         # φᵀVφ, and what φ misses
         variance = np.maximum(np.einsum("dn,dn->n", self.moments.V @ phi, phi), 0.0)
-        return self.moments.w @ phi, variance + self.missing_variance(U)
+        return np.stack([self.moments.w @ phi, variance + self._missing_variance(U, phi)])
 
     def missing_variance(self, U: Array) -> Array:
         """Return the variance at the rows of ``U`` that the features miss."""
-        tree = self._tree
-        k_xx, K_xz = mean_diagonal(tree, U, NUMPY), self._with_anchors(U)
-        return np.asarray(missing_variance(k_xx, K_xz, self._K_zz, self._weights(U), NUMPY))
+
+        def of_points(U: Array) -> Array:
+            return self._missing_variance(U, self.features.evaluate(U))[None]
+
+        return np.asarray(_piecewise(of_points, U)[0])
+
+    def _missing_variance(self, U: Array, phi: Array) -> Array:
+        k_xx, K_xz = mean_diagonal(self._tree, U, NUMPY), self._with_anchors(U)
+        # a(x) = Pᵀφ(x)
+        a = (self.features.projection.T @ phi).T
+        return np.asarray(missing_variance(k_xx, K_xz, self._K_zz, a, NUMPY))
 
     def missing_covariance(self, X: Array, Y: Array | None = None) -> Array:
         """Return the same between the rows of ``X`` and those of ``Y``, or among those of ``X``."""
@@ -93,7 +108,7 @@ class Posterior:
         K_xz, K_yz, a_x, a_y = *map(self._with_anchors, (X, Y)), *map(self._weights, (X, Y))
         return np.asarray(missing_covariance(K_xy, K_xz, K_yz, self._K_zz, a_x, a_y, NUMPY))
 
-    @property
+    @cached_property
     def _tree(self) -> dict[str, Any]:
         return specify(self.kernel, self.thetas[:, :-1])
 
@@ -103,20 +118,30 @@ class Posterior:
 
     def _with_anchors(self, U: Array) -> Array:
         """Return k(x, Z) averaged over θ."""
-        # the anchors are cut into parts, never the points: in a block of odd length matrix products
-        # would give a point other numbers at another place
         return self._mean_gram(self.features.anchors, U).T
 
     def _mean_gram(self, X: Array, Y: Array) -> Array:
-        """Return K_θ(X, Y) averaged over θ, as many rows at a time as memory allows."""
-        size = MOST_AT_ONCE // ((len(self.thetas) + X.shape[1]) * max(len(Y), 1))
-        size = max(size // EVEN_ROWS, 1) * EVEN_ROWS
-        parts = [X[start : start + size] for start in range(0, max(len(X), 1), size)]
-        return np.concatenate([mean_gram(self._tree, part, Y, NUMPY) for part in parts])
+        """Return K_θ(X, Y) averaged over θ."""
+        weights = np.full(len(self.thetas), 1.0 / len(self.thetas))
+        return weighted_gram(self._tree, weights, X, Y)
 
     def _weights(self, U: Array) -> Array:
         """Return a(x) = Pᵀφ(x), one point a row."""
         return np.asarray((self.features.projection.T @ self.features.evaluate(U)).T)
+
+
+def _piecewise(function: Callable[[Array], Array], U: Array) -> Array:
+    """Return what a function gives the rows of ``U``, always for ``POINTS`` of them at a time."""
+
+    def of_piece(start: int) -> Array:
+        piece = U[start : start + POINTS]
+        filled = np.zeros((POINTS, U.shape[1]))
+        filled[: len(piece)] = piece
+        return function(filled)[:, : len(piece)]
+
+    starts = range(0, max(len(U), 1), POINTS)
+    pieces = in_order(starts, of_piece) if len(starts) >= MANY_PIECES else map(of_piece, starts)
+    return np.concatenate(list(pieces), axis=1)
 
 
 def collapse(points: WeightedPoints, conditional: Conditional, measurement: Measurement) -> Moments:

@@ -9,13 +9,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.arithmetic import Library
+from dpgp.arithmetic import NUMPY, Library
 from dpgp.kernels.envelopes import Cells, Envelope
 from dpgp.kernels.parameters import Learned
 
 Array = NDArray[np.float64]
 Box = tuple[Sequence[float] | Array, Sequence[float] | Array]
 Tree = dict[str, Any]
+
+MOST_AT_ONCE = 2**20
+"""Numbers that covariances of many θ may take in memory at once, about: what a cache holds."""
+
+EVEN_ROWS = 16
+"""Rows are cut into multiples of this: matrix products treat the rest of a block in another way,
+and a point's numbers must not depend on its place."""
 
 
 class KernelRule(ABC):
@@ -46,6 +53,19 @@ class KernelRule(ABC):
     @abstractmethod
     def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
         """Return K_θ(X, Y), (thetas, |X|, |Y|), with lengths of 1 where it is constant."""
+
+    def gram_of(self, kernel: Any, X: Array, Y: Array) -> Array:
+        """Return K(X, Y) of one kernel."""
+        return np.asarray(kernel(X, Y))
+
+    def weighted_gram(self, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
+        """Return Σ_t ω_t K_t(X, Y) over all θ_t, (|X|, |Y|)."""
+        parts = []
+        for rows in _few_rows(X, (len(weights) + X.shape[1]) * max(len(Y), 1)):
+            grams = self.gram(tree, rows, Y, NUMPY)
+            total = np.einsum("t,tnm->nm", weights, grams, optimize=True)
+            parts.append(np.broadcast_to(total, (len(rows), len(Y))))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     @abstractmethod
     def diagonal(self, tree: Tree, X: Any, library: Library) -> Any:
@@ -92,6 +112,13 @@ class KernelRule(ABC):
         """Return the weights 1/ℓ of every column, one row per part that depends on the inputs."""
         weights = 1.0 / np.asarray(getattr(kernel, "length_scale", 1.0))
         return np.broadcast_to(weights, (1, columns))
+
+
+def _few_rows(X: Array, numbers: int) -> list[Array]:
+    """Cut rows into even parts, each of which needs ``numbers`` numbers."""
+    size = -(-len(X) // (1 + len(X) * numbers // MOST_AT_ONCE))
+    size = max(-(-size // EVEN_ROWS), 1) * EVEN_ROWS
+    return [X[start : start + size] for start in range(0, max(len(X), 1), size)]
 
 
 def takes_vectors(kernel: Any) -> bool:

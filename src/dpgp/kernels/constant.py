@@ -46,6 +46,10 @@ class ConstantRule(Leaf):
         """Return v."""
         return tree["constant_value"][:, :, None]
 
+    def weighted_gram(self, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
+        """Return Σ_t ω_t v_t."""
+        return np.full((len(X), len(Y)), weights @ tree["constant_value"][:, 0])
+
     def diagonal(self, tree: Tree, X: Any, library: Library) -> Any:
         """Return v."""
         return tree["constant_value"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sk
 
 from dpgp.arithmetic import Library, transposed
@@ -12,6 +13,8 @@ from dpgp.kernels.base import Box, Tree
 from dpgp.kernels.envelopes import ROUNDING, Cells, Envelope
 from dpgp.kernels.leaf import Leaf
 from dpgp.kernels.parameters import Measure, Parameter
+
+Array = NDArray[np.float64]
 
 
 class DotProductRule(Leaf):
@@ -44,6 +47,10 @@ class DotProductRule(Leaf):
     def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
         """Return σ₀² + xᵀy."""
         return tree["sigma_0"][:, :, None] ** 2 + X @ transposed(Y, library)
+
+    def weighted_gram(self, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
+        """Return Σ_t ω_t (σ_t² + xᵀy)."""
+        return np.asarray(weights @ tree["sigma_0"][:, 0] ** 2 + weights.sum() * (X @ Y.T))
 
     def diagonal(self, tree: Tree, X: Any, library: Library) -> Any:
         """Return σ₀² + ‖x‖²."""

@@ -23,6 +23,11 @@ def batch_gram(kernel: Any, thetas: Array, X: Array, Y: Array) -> Array:
     return np.asarray(gram(specify(kernel, thetas), X, Y, NUMPY))
 
 
+def gram_of(kernel: Any, X: Array, Y: Array) -> Array:
+    """Return K(X, Y) of one kernel; where a rule is faster than the kernel itself, by the rule."""
+    return rule_of(kernel).gram_of(kernel, X, Y)
+
+
 def batch_diag(kernel: Any, thetas: Array, X: Array) -> Array:
     """Return k_θ(x, x) for every θ and x, (thetas, |X|)."""
     return np.broadcast_to(diagonal(specify(kernel, thetas), X, NUMPY), (len(thetas), len(X)))
@@ -59,6 +64,11 @@ def mean_gram(tree: Tree, X: Any, Y: Any, library: Library) -> Any:
     """Return K_θ(X, Y) averaged over θ, (|X|, |Y|)."""
     mean = library.einsum("tnm->nm", gram(tree, X, Y, library)) / draws(tree)
     return mean + 0.0 * (X @ transposed(Y, library))
+
+
+def weighted_gram(tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
+    """Return Σ_t ω_t K_t(X, Y) over all θ_t, (|X|, |Y|)."""
+    return rules_of_trees()[tree["type"]].weighted_gram(tree, weights, X, Y)
 
 
 def mean_diagonal(tree: Tree, X: Any, library: Library) -> Any:

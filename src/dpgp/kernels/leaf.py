@@ -45,6 +45,11 @@ class Leaf(KernelRule):
                 start += len(value)
         return tree
 
+    def tree_of(self, kernel: Any) -> Tree:
+        """Return the tree of the kernel as it is."""
+        values = {p.name: _values(kernel, p)[None] for p in self.parameters}
+        return {"type": self.tree_type(kernel), **values}
+
     def log_priors(self, kernel: Any, columns: int) -> list[tuple[float, float]]:
         """Return the parameters' priors, one for each element."""
         return [p.log_prior(v, columns) for p in self._free(kernel) for v in _values(kernel, p)]

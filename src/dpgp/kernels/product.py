@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sk
 
+from dpgp.kernels.base import Tree
 from dpgp.kernels.bounds import envelope
+from dpgp.kernels.constant import RULE as CONSTANT
 from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.formula import weighted_gram
 from dpgp.kernels.pair import Pair
 from dpgp.kernels.registry import part_of, rule_of
+
+Array = NDArray[np.float64]
 
 
 class ProductRule(Pair):
@@ -30,6 +37,14 @@ class ProductRule(Pair):
     def combine(self, first: Any, second: Any) -> Any:
         """Return the product."""
         return first * second
+
+    def weighted_gram(self, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
+        """Return the other kernel's where one is a constant, which joins the weights."""
+        first, second = tree["parts"]
+        for factor, other in ((first, second), (second, first)):
+            if factor["type"] == CONSTANT.name:
+                return weighted_gram(other, weights * factor["constant_value"][:, 0], X, Y)
+        return super().weighted_gram(tree, weights, X, Y)
 
     def scales(self, other: Any) -> str | None:
         """Say that a size is the size of the other kernel."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from dpgp.arithmetic import Library
+from dpgp.arithmetic import NUMPY, Library, transposed
 from dpgp.kernels.base import Box, Tree
 from dpgp.kernels.envelopes import Cells, Envelope
 from dpgp.kernels.leaf import Leaf
@@ -19,6 +19,9 @@ from dpgp.kernels.parameters import LOG_LENGTH_SD, Measure, Parameter, half_rang
 Array = NDArray[np.float64]
 
 ONE_LENGTH = Parameter("length_scale", "length", Measure.LENGTH, half_ranges, LOG_LENGTH_SD)
+IN_CACHE = 2**16
+"""Numbers of a temporary that stays in the cache of a core."""
+
 LENGTHS = replace(ONE_LENGTH, per_input=True)
 
 
@@ -31,9 +34,32 @@ class Radial(Leaf):
 
     def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
         """Return g(Σ_n (x_n − y_n)²/ℓ_n²)."""
-        squares = (X[:, None, :] - Y[None, :, :]) ** 2
+        squares = (transposed(X, library)[:, :, None] - transposed(Y, library)[:, None, :]) ** 2
         lengths = tree["length_scale"] + 0.0 * Y[:1, :]  # a row for each θ, a column an input
-        return self.radial(tree, library.einsum("td,nmd->tnm", lengths**-2.0, squares), library)
+        return self.radial(tree, library.einsum("td,dnm->tnm", lengths**-2.0, squares), library)
+
+    def gram_of(self, kernel: Any, X: Array, Y: Array) -> Array:
+        """Return g(Σ_n (x_n − y_n)²/ℓ_n²) with few temporaries."""
+        lengths = np.broadcast_to(kernel.length_scale, X.shape[1])
+        squares = np.zeros((len(X), len(Y)))
+        for x, y, length in zip(X.T, Y.T, lengths.tolist(), strict=True):
+            distance = (x / length)[:, None] - y / length
+            distance *= distance
+            squares += distance
+        return np.asarray(self.radial(self.tree_of(kernel), squares[None], NUMPY)[0])
+
+    def weighted_gram(self, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
+        """Return Σ_t ω_t g_t(s_t), a few θ at a time: temporaries beyond the cache cost more."""
+        squares = ((X.T[:, :, None] - Y.T[:, None, :]) ** 2).reshape(X.shape[1], -1)
+        total, step = np.zeros(squares.shape[1]), max(IN_CACHE // max(squares.shape[1], 1), 1)
+        for start in range(0, len(weights), step):
+            few = slice(start, start + step)
+            part = {name: value[few] for name, value in tree.items() if name != "type"}
+            lengths = np.broadcast_to(part["length_scale"], (len(weights[few]), X.shape[1]))
+            s = (lengths**-2.0 @ squares).reshape(-1, len(X), len(Y))
+            values = self.radial(tree | part, s, NUMPY)
+            total += weights[few] @ values.reshape(len(values), -1)
+        return total.reshape(len(X), len(Y))
 
     def diagonal(self, tree: Tree, X: Any, library: Library) -> Any:
         """Return g(0) = 1."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sk
 
 from dpgp.arithmetic import Library
 from dpgp.kernels.base import Tree
 from dpgp.kernels.radial import LENGTHS, Radial
+
+Array = NDArray[np.float64]
 
 
 class RBFRule(Radial):
@@ -24,9 +29,36 @@ class RBFRule(Radial):
         """Return exp(−s/2)."""
         return library.exp(-0.5 * squares)
 
+    def weighted_gram(self, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
+        """Return Σ_t ω_t Π_n exp(−½ (x_n − y_n)²/ℓ_tn²), on a grid from its axes."""
+        axes = grid_axes(X)
+        if axes is None:
+            return super().weighted_gram(tree, weights, X, Y)
+        lengths = np.broadcast_to(tree["length_scale"], (len(weights), X.shape[1]))
+        # (|Y|, points of the axis, θ)
+        *others, last = (
+            np.exp((axis - y[:, None])[:, :, None] ** 2 * (-0.5 * length**-2.0))
+            for axis, y, length in zip(axes, Y.T, lengths.T, strict=True)
+        )
+        first = reduce(_kronecker, others, weights[None, None, :])
+        return np.asarray(np.matmul(first, last.transpose(0, 2, 1)).reshape(len(Y), -1).T)
+
     def factors(self, kernel: Any, columns: int) -> list[Any] | None:
         """Return exp(−½ (x_n − y_n)²/ℓ_n²) for every column."""
         return [sk.RBF(length) for length in np.broadcast_to(kernel.length_scale, columns)]
+
+
+def grid_axes(points: Array) -> list[Array] | None:
+    """Return the axes of a grid whose last one runs fastest; None for other points."""
+    axes = [np.unique(column) for column in points.T]
+    if math.prod(map(len, axes)) != len(points):
+        return None
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(points.shape)
+    return axes if np.array_equal(grid, points) else None
+
+
+def _kronecker(first: Array, second: Array) -> Array:
+    return (first[:, :, None, :] * second[:, None, :, :]).reshape(len(second), -1, second.shape[2])
 
 
 RULE = RBFRule()

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sk
 
+from dpgp.kernels.base import Tree
 from dpgp.kernels.bounds import envelope
 from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.formula import weighted_gram
 from dpgp.kernels.pair import Pair
+
+Array = NDArray[np.float64]
 
 
 class SumRule(Pair):
@@ -26,6 +32,11 @@ class SumRule(Pair):
 
     def combine(self, first: Any, second: Any) -> Any:
         """Return the sum."""
+        return first + second
+
+    def weighted_gram(self, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
+        """Return the sum of both."""
+        first, second = (weighted_gram(part, weights, X, Y) for part in tree["parts"])
         return first + second
 
     def envelope(self, kernel: Any, cells: Cells) -> Envelope:

@@ -17,12 +17,18 @@ from sklearn.utils.validation import check_is_fitted
 from dpgp.effects.methods import EffectMethods
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import COVERAGE, Calibration
+from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
 from dpgp.model import yes_no
+from dpgp.model.centiles import (
+    CentileMethods,
+    ObservationLaw,
+    checked_coverage,
+    checked_targets,
+)
 from dpgp.model.density import InputDensity
 from dpgp.model.new_inputs import as_inputs
-from dpgp.numeric import numeric_targets
 from dpgp.options import Options
 from dpgp.privacy.certificate import Certificate
 from dpgp.roots import symmetric_root
@@ -37,11 +43,12 @@ NINE_IN_TEN = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FittedModel(EffectMethods):
+class FittedModel(CentileMethods, EffectMethods):
     """A Gaussian process fitted under differential privacy. No row of the data is in it.
 
-    ``posteriors``, ``calibrations`` and ``stages`` have one entry a target. ``density`` is a
-    private density of the inputs, on a grid where there are at most three, else of synthetic rows.
+    ``posteriors``, ``calibrations`` and ``stages`` have one entry a target, and so have ``scales``,
+    factors of the standard deviation at each x, where they were learned. ``density`` is a private
+    density of the inputs, on a grid where there are at most three, else of synthetic rows.
     ``findings`` are plain values that other steps released, by their names in the certificate.
     """
 
@@ -52,6 +59,7 @@ class FittedModel(EffectMethods):
     stages: tuple[tuple[StageRelease, ...], ...]
     density: InputDensity | None
     certificate: Certificate
+    scales: tuple[LocalScale, ...] = ()
     findings: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -102,9 +110,9 @@ class FittedModel(EffectMethods):
         """Return the predictive mean, with standard deviations or covariances if asked.
 
         The mean is cut to the public bounds of the target. ``latent=True`` is about the function,
-        ``latent=False`` about new observations of it. The standard deviation is the model's own;
-        :meth:`predict_interval` is calibrated. Of two classes the mean is the probability of the
-        second one.
+        ``latent=False`` about new observations of it, whose standard deviation follows the local
+        scale where one was learned; :meth:`predict_interval` is calibrated. Of two classes the mean
+        is the probability of the second one.
         """
         if return_std and return_cov:
             raise ValueError("`return_std` and `return_cov` cannot both be true; ask for one.")
@@ -120,36 +128,44 @@ class FittedModel(EffectMethods):
     ) -> tuple[Array, Array]:
         """Return lower and upper ends of intervals that hold new observations that often.
 
-        Calibrated on average over the training rows (docs/method.md, "Intervals"), not for each x,
-        and cut to the public bounds of the target. With ``latent=True`` they are the posterior's
-        own intervals for the function. Of two classes they hold 0, 1 or both, with
-        ``latent=True`` the probability of the second class.
+        They are central: as many observations are expected below as above. What holds on average
+        and what at each x is in docs/intervals.md. Cut to the public bounds of the target. With
+        ``latent=True`` they are the posterior's own intervals for the function, and of two classes
+        for the probability of the second one.
         """
         U = self.unit_inputs(X)
         one = self.function_interval if latent else self.observation_interval
         lower, upper = zip(*(one(k, U, coverage) for k in range(self.n_targets)), strict=True)
         return side_by_side(lower), side_by_side(upper)
 
-    def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
+    def sample_y(
+        self, X: Any, n_samples: int = 1, random_state: Any = 0, latent: bool = True
+    ) -> Array:
         """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis.
 
-        They are Gaussian around the mean before it is cut, and may leave the target's bounds;
-        probabilities are cut to [0, 1].
+        They are Gaussian around the mean before it is cut, and may leave the target's bounds. With
+        ``latent=False`` they are new observations, of the calibrated law at each x and within the
+        bounds, correlated as the posterior says. Probabilities are cut to [0, 1].
         """
         U, generator = self.unit_inputs(X), check_random_state(random_state)
         draws = []
         for k in range(self.n_targets):
-            mean, covariance = self._mean_and_covariance(k, U, True)
+            mean, covariance = self._mean_and_covariance(k, U, latent)
             normal = generator.standard_normal((len(mean), n_samples))
-            drawn = mean[:, None] + symmetric_root(covariance) @ normal
-            draws.append(self.within_bounds(k, drawn) if self.options.is_yes_no else drawn)
+            errors = symmetric_root(covariance) @ normal
+            if latent:
+                drawn = mean[:, None] + errors
+                draws.append(self.within_bounds(k, drawn) if self.options.is_yes_no else drawn)
+            else:
+                scores = errors / np.sqrt(np.diag(covariance))[:, None]
+                draws.append(self.observations(k, U).draw(scores))
         return draws[0] if len(draws) == 1 else np.stack(draws, axis=1)
 
     def log_predictive_density(self, X: Any, y: Any) -> Array:
         """Return the log density of every target under its own prediction.
 
-        It is that of a Gaussian whose standard deviation is calibrated as intervals are: the
-        model's own times the root mean square of the released law of scaled residuals. Of two
+        It is that of a Gaussian whose standard deviation is calibrated as intervals are: that of
+        :meth:`predict` times the root mean square of the released law of scaled residuals. Of two
         classes it is the log probability of the label.
         """
         category = self.options.target_box.category(0)
@@ -158,9 +174,7 @@ class FittedModel(EffectMethods):
         mean, std = self.predict(X, return_std=True)
         scales = np.array([calibration.scale for calibration in self.calibrations])
         std = std * (scales if std.ndim > 1 else scales[0])
-        targets = numeric_targets(y, len(mean))
-        if targets.shape != mean.shape:
-            raise ValueError("`y` must have as many targets as the model, for every row of `X`.")
+        targets = checked_targets(y, mean)
         with np.errstate(over="ignore"):
             return np.asarray(norm.logpdf(targets, mean, std))
 
@@ -183,18 +197,20 @@ class FittedModel(EffectMethods):
 
         Path(path).write_text(report_html(self, title), encoding="utf-8")
 
-    def plot(self, ax: Any = None, *, target: int | None = None) -> Any:
+    def plot(self, ax: Any = None, *, target: int | None = None, centiles: bool = False) -> Any:
         """Draw the mean, how well it is known, where observations fall, and where the rows are.
 
         One input: a curve. Two: a map, pale where little is known. Three: one panel an input, the
         others held at their private medians. More: averages over the private model of the inputs,
         along the six most important ones. Returns the axes; with three inputs or more, a list of
         one for each panel, and then ``ax`` is such a list too. ``target`` chooses among several
-        targets.
+        targets. ``centiles=True`` draws centiles of new observations instead, along one
+        input or, with more, along each of the six most important ones, the others held.
         """
+        from dpgp.report.centile_plot import draw_centiles
         from dpgp.report.model_plot import draw_model
 
-        return draw_model(self, ax, target)
+        return (draw_centiles if centiles else draw_model)(self, ax, target)
 
     def unit_inputs(self, X: Any) -> Array:
         """Return raw inputs clipped to their bounds, scaled to [−1, 1]^D and warped."""
@@ -203,23 +219,31 @@ class FittedModel(EffectMethods):
     def mean_and_std(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean, not yet cut, and standard deviation of one target at unit inputs."""
         mean, std = self.posteriors[target].predict(U, latent or self.options.is_yes_no)
-        mean, std = self._in_units(target, mean), self._scale(target) * std
+        factor = 1.0 if latent else self.local_scale(target, U)
+        mean, std = self._in_units(target, mean), self._scale(target) * factor * std
         if not self.options.is_yes_no:
             return mean, std
         p = yes_no.chance(mean, std)
         # Var(y) = p(1 − p)
         return p, yes_no.chance_std(mean, std) if latent else np.sqrt(p * (1.0 - p))
 
-    def observation_interval(self, target: int, U: Array, coverage: float) -> tuple[Array, Array]:
-        """Return m(x) ± k·s(x), m within the bounds, with the calibrated factor k."""
+    def local_scale(self, target: int, U: Array) -> Array:
+        """Return c(x), by which the model's own sd of an observation is multiplied."""
+        return self.scales[target].factor(U) if self.scales else np.ones(len(U))
+
+    def observations(self, target: int, U: Array) -> ObservationLaw | yes_no.OutcomeLaw:
+        """Return the law of new observations of one target at unit inputs."""
         mean, std = self.mean_and_std(target, U)
         if self.options.is_yes_no:
-            return yes_no.outcome_interval(mean, checked_coverage(coverage))
-        mean, half_width = self.within_bounds(target, mean), self._factor(target, coverage) * std
-        return (
-            self.within_bounds(target, mean - half_width),
-            self.within_bounds(target, mean + half_width),
-        )
+            return yes_no.OutcomeLaw(mean)
+        box, law = self.options.target_box, self.calibrations[target]
+        low, high = float(box.low[target]), float(box.high[target])
+        counts = self.options.counts
+        return ObservationLaw(self.within_bounds(target, mean), std, law, low, high, counts)
+
+    def observation_interval(self, target: int, U: Array, coverage: float) -> tuple[Array, Array]:
+        """Return the central interval of new observations."""
+        return self.observations(target, U).ends(checked_coverage(coverage))
 
     def function_interval(self, target: int, U: Array, coverage: float) -> tuple[Array, Array]:
         """Return the posterior's own interval for the function."""
@@ -240,10 +264,15 @@ class FittedModel(EffectMethods):
     def _mean_and_covariance(self, target: int, U: Array, latent: bool) -> tuple[Array, Array]:
         posterior, scale = self.posteriors[target], self._scale(target)
         mean, std = self.mean_and_std(target, U, latent)
-        # one observation more: its own noise, or p(1 − p)
-        own = std**2 if self.options.is_yes_no else (scale * posterior.moments.noise) ** 2
-        noise = 0.0 if latent else own
-        return mean, scale**2 * posterior.covariance(U) + noise * np.eye(len(U))
+        covariance = posterior.covariance(U)
+        if not latent and not self.options.is_yes_no:
+            # cov(y, y') = c(x)c(x')(cov(f, f') + σ²1)
+            c = self.local_scale(target, U)
+            covariance = covariance + posterior.moments.noise**2 * np.eye(len(U))
+            covariance = np.outer(c, c) * covariance
+        # p(1 − p), of new outcomes
+        noise = std**2 if self.options.is_yes_no and not latent else 0.0
+        return mean, scale**2 * covariance + noise * np.eye(len(U))
 
     def _in_units(self, target: int, values: Array) -> Array:
         """Return values of the scaled target in its own units."""
@@ -253,20 +282,10 @@ class FittedModel(EffectMethods):
     def _scale(self, target: int) -> float:
         return float(self.options.target_box.half_width[target])
 
-    def _factor(self, target: int, coverage: float) -> float:
-        return self.calibrations[target].factor(coverage)
-
     def _repr_html_(self) -> str:
         from dpgp.report.notebook import model_html
 
         return model_html(self)
-
-
-def checked_coverage(coverage: float) -> float:
-    """Return how often an interval shall hold, or raise."""
-    if not 0.0 < coverage < 1.0:
-        raise ValueError(f"`coverage` must lie strictly between 0 and 1, got {coverage}.")
-    return coverage
 
 
 def low_median_high(draws: Array) -> tuple[float, float, float]:

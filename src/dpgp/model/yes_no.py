@@ -6,11 +6,12 @@ normal law. Its mean is never 0 nor 1, so that no outcome is called impossible.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfcx, ndtri
+from scipy.special import erfcx, ndtr, ndtri
 from scipy.stats import truncnorm
 
 from dpgp.categories import Category
@@ -64,9 +65,23 @@ def interval_std(half_width: Array, coverage: float) -> Array:
     return np.asarray(half_width / ndtri((1.0 + coverage) / 2))
 
 
-def outcome_interval(p: Array, coverage: float) -> tuple[Array, Array]:
-    """Return the outcomes, 0 or 1, that are not rarer than an interval may miss."""
-    return np.asarray(p >= coverage, dtype=np.float64), np.asarray(p > 1.0 - coverage, float)
+@dataclass(frozen=True)
+class OutcomeLaw:
+    """The law of new outcomes, 0 or 1, with the probability ``p`` of 1."""
+
+    p: Array
+
+    def quantile(self, level: float) -> Array:
+        """Return the smaller outcome that is not exceeded with this probability."""
+        return np.asarray(level > 1.0 - self.p, dtype=np.float64)
+
+    def ends(self, coverage: float) -> tuple[Array, Array]:
+        """Return the outcomes that are not rarer than an interval may miss."""
+        return np.asarray(self.p >= coverage, dtype=np.float64), self.quantile(coverage)
+
+    def draw(self, normal: Array) -> Array:
+        """Return outcomes with the given normal scores as columns."""
+        return np.column_stack([self.quantile(level) for level in ndtr(normal).T])
 
 
 def log_chance(p: Array, y: Any, category: Category) -> Array:

@@ -22,7 +22,7 @@ from dpgp.options import Options
 from dpgp.planning.assumption import Assumption
 from dpgp.planning.forecast import Errors
 from dpgp.planning.many import ManyFunctions, plausible_many
-from dpgp.planning.prior_functions import Functions, plausible_functions
+from dpgp.planning.prior_functions import Functions, broad_functions
 from dpgp.planning.question import (
     Answer,
     Forecast,
@@ -51,14 +51,19 @@ SEARCH_STEP = 1.02
 
 @dataclass(frozen=True)
 class Curve:
-    """Forecast error along ε or n, and the error that would remain without any noise."""
+    """Forecast error along ε or n, and the error that would remain without any noise.
+
+    ``useful`` says where it is expected to be below that of predicting the mean.
+    """
 
     along: str
     values: Array
     rmse: Array
     low: Array
     high: Array
+    interval_width: Array
     floor: Array
+    useful: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -249,7 +254,7 @@ def _assumption(
 def _functions(options: Options, told: Assumption) -> Functions | ManyFunctions:
     if options.learns_metric:
         return plausible_many(options.columns, told)
-    return plausible_functions(options.kernels[0], options.columns, told)
+    return broad_functions(options.kernels[0], options.columns, told)
 
 
 def _check_rows(n: int, answer: Answer) -> None:
@@ -264,11 +269,15 @@ def _check_rows(n: int, answer: Answer) -> None:
 
 
 def _check_use(n: int, epsilon: float, errors: Errors) -> None:
-    if np.median(errors.rmse / errors.spread) >= 1.0:
+    if not _beats_the_mean(errors):
         raise ValueError(
             f"with n = {n:,} and epsilon = {epsilon:g} no choice beats predicting the mean; raise "
             f"`epsilon`, collect more rows or tighten the bounds. See {DOCUMENT}."
         )
+
+
+def _beats_the_mean(errors: Errors) -> bool:
+    return bool(np.median(errors.rmse / errors.spread) < 1.0)
 
 
 def _curve(
@@ -276,7 +285,8 @@ def _curve(
 ) -> Curve:
     if not values:
         raise ValueError(f"`curve` needs at least one value of {along}.")
-    forecasts = [question.forecasts(question.answer(*point).errors)[0] for point in points]
+    errors = [question.answer(*point).errors for point in points]
+    forecasts = [question.forecasts(each)[0] for each in errors]
     exact = {n: question.forecasts(question.answer(n, math.inf).errors)[0].rmse for n, _ in points}
     return Curve(
         along,
@@ -284,5 +294,7 @@ def _curve(
         np.array([forecast.rmse for forecast in forecasts]),
         np.array([forecast.low for forecast in forecasts]),
         np.array([forecast.high for forecast in forecasts]),
+        np.array([forecast.interval_width for forecast in forecasts]),
         np.array([exact[n] for n, _ in points]),
+        np.array([_beats_the_mean(each) for each in errors]),
     )

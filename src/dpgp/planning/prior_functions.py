@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,8 @@ from dpgp.inference.marginal import WeightedPoints
 from dpgp.inference.posterior import thin
 from dpgp.inference.priors import hyper_prior
 from dpgp.kernels.formula import batch_gram
+from dpgp.kernels.parameters import Measure
+from dpgp.kernels.registry import rule_of
 from dpgp.planning.assumption import Assumption
 
 Array = NDArray[np.float64]
@@ -31,6 +34,9 @@ TINY_CHANCE = 1e-100
 
 LEAST_CHANCE = 1e-3
 """Weight that a θ keeps whatever its functions do: a prior that never fits is still a prior."""
+
+ROUGHER = 0.25
+"""By hand: eight in ten functions of `benchmarks/forecast_family.py` are within the range."""
 
 NEARLY_NO_NOISE = 0.01
 """In half-widths: what a probability may be beyond its bounds."""
@@ -91,6 +97,18 @@ def plausible_functions(
     weights = _chance_within_bounds(_without_noise(drawn) if told.is_yes_no else assumed)
     index = thin(WeightedPoints(thetas, weights / weights.sum(), 0.0), count)
     return replace(assumed, thetas=assumed.thetas[index])
+
+
+def broad_functions(kernel: Any, columns: int, assumption: Assumption) -> Functions:
+    """Return plausible functions, and as many whose lengths are ``ROUGHER`` times as long.
+
+    A prior of smooth functions promises too little error for waves, bumps and steps. Features are
+    chosen for smooth ones, forecasts are made for both.
+    """
+    smooth = plausible_functions(kernel, columns, assumption, FUNCTIONS // 2)
+    is_length = [each.measure is Measure.LENGTH for each in rule_of(kernel).learned(kernel)]
+    shift = np.append(np.where(is_length, math.log(ROUGHER), 0.0), 0.0)
+    return replace(smooth, thetas=np.concatenate([smooth.thetas, smooth.thetas + shift]))
 
 
 def _with_noise(thetas: Array, variances: Array) -> Array:

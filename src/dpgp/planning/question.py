@@ -31,6 +31,7 @@ from dpgp.steps import (
     MarginalHistograms,
     MetricGuard,
     Purse,
+    Scale,
     Step,
     TargetHistograms,
     planned_steps,
@@ -84,6 +85,7 @@ class PlannedDesign:
     count_share: float
     warp_share: float
     guard_share: float
+    scale_share: float
     calibration_share: float
 
     @property
@@ -173,6 +175,7 @@ def planned_design(answer: Answer, box: Box) -> PlannedDesign:
             InputHistograms, MarginalHistograms, CellCounts, TargetHistograms
         ),
         guard_share=answer.share_of(Guard, MetricGuard),
+        scale_share=answer.share_of(Scale),
         calibration_share=answer.share_of(Calibrate),
     )
 

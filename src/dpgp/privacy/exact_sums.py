@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -26,6 +25,7 @@ Result = TypeVar("Result")
 
 MAX_BLOCK_ROWS = 2 ** (52 - 2 * FRACTION_BITS)  # sums of q_iq_j stay below 2⁵³, exact in float64
 _MAX_INT64_ROWS = 2 ** (62 - 2 * FRACTION_BITS)  # and below 2⁶³
+_APART = 64
 _PROBED_SIZES = (7, 49, 100)  # small, a grid of two inputs, large: BLAS takes other paths by size
 
 
@@ -79,11 +79,6 @@ class ExactGram:
         self._recent += self._product.astype(np.int64)
         self._recent_rows += rows
 
-    def merge(self, other: ExactGram) -> ExactGram:
-        """Add another sum, of other rows, to this one."""
-        self._total = self.total() + other.total()
-        return self
-
     def total(self) -> Integers:
         """Return the sum as Python integers."""
         self._fold()
@@ -95,36 +90,38 @@ class ExactGram:
         self._recent_rows = 0
 
 
-def sum_blocks(
+def sum_columns(
     blocks: Iterable[Block],
     columns_of: Callable[[Block, Array], Array],
-    public_block: Block,
     dimension: int,
     block_rows: int,
-    n_jobs: int | None = None,
 ) -> Integers:
-    """Return Σ q qᵀ over all columns of all blocks, with one exact sum a thread.
+    """Return Σ q qᵀ over all columns of all blocks.
 
     ``columns_of`` may write a block's columns to the array it is given, (dimension, block_rows).
-    BLAS keeps to one thread, which is faster than threads within it. The result is the same, bit
-    for bit, for any order of the rows, any cut into blocks and any number of threads. Every thread
-    first checks its arithmetic on ``public_block``, one public row at every place.
+    The result is the same, bit for bit, for any order of the rows and any cut into blocks.
     """
+    gram, out = ExactGram(dimension), workspace(dimension, block_rows)
+    for block in blocks:
+        gram.add(columns_of(block, out))
+    return gram.total()
 
-    def sum_share(share: Iterator[Block]) -> ExactGram:
-        gram, workspace = ExactGram(dimension), np.empty((dimension, block_rows))
-        check_even(columns_of(public_block, workspace))
-        for block in share:
-            gram.add(columns_of(block, workspace))
-        return gram
 
-    return reduce(ExactGram.merge, shared_out(blocks, sum_share, n_jobs)).total()
+def workspace(dimension: int, block_rows: int) -> Array:
+    """Return room for the columns of a block.
+
+    Its rows are not a power of two apart: those would share few places of the cache.
+    """
+    return np.empty((dimension, block_rows + _APART))[:, :block_rows]
 
 
 def shared_out(
     blocks: Iterable[Block], work: Callable[[Iterator[Block]], Result], n_jobs: int | None = None
 ) -> list[Result]:
-    """Let every thread work on its share of the blocks, and return what each found."""
+    """Let every thread work on its share of the blocks, and return what each found.
+
+    BLAS keeps to one thread, which is faster than threads within it.
+    """
     source = _Shared(iter(blocks))
     alone = single_threaded_blas()(work)
     threads = thread_count(n_jobs)

@@ -1,31 +1,27 @@
 """CSV in which a line is a row: what one cell holds can never move another row.
 
 A reader that lets cells run over line ends takes everything up to the next quotation mark for one
-cell: one person's free text deletes other people. So every line is read on its own.
+cell: one person's free text deletes other people. So lines are cut before cells are, and lines with
+quotation marks are checked before they are parsed.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain, repeat
-from typing import TextIO
+from collections.abc import Iterator
+from functools import cache
+from typing import BinaryIO
 
 DELIMITERS = (",", ";", "\t")
+CHUNK_BYTES = 2**22
+"""Bytes that are parsed at a time: a few megabytes of cells for a thread."""
+LONGEST_LINE = 2**24
+"""Bytes of a line at most: memory must hold it."""
 
 
 class MalformedLineError(ValueError):
     """A line that is no row; says nothing of what it holds."""
-
-
-def read_lines(text: TextIO) -> Iterator[list[str]]:
-    """Return the cells of every line, the first of which decides on the delimiter."""
-    lines = iter(text)
-    header = next(lines, "")
-    delimiter = find_delimiter(_without_end(header))
-    for line in _without_blank_end(chain([header] if header else [], lines)):
-        yield cells_of(line, delimiter)
 
 
 def find_delimiter(header: str) -> str:
@@ -45,27 +41,64 @@ def cells_of(line: str, delimiter: str) -> list[str]:
 
     A cell is enclosed in quotation marks, which are doubled inside, or has none at all.
     """
-    if "\0" in line or "\r" in line:
+    check_lines(line.encode() + b"\n", delimiter)
+    return next(csv.reader([line], delimiter=delimiter, strict=True), [""])
+
+
+def check_lines(lines: bytes, delimiter: str) -> None:
+    """Raise unless every line is a row of cells by itself."""
+    if b"\0" in lines or b"\r" in lines:
         raise MalformedLineError
-    if '"' not in line:
-        return line.split(delimiter)
-    cell = rf'(?:"(?:[^"]|"")*"|[^"{delimiter}]*)'
-    if not re.fullmatch(rf"{cell}(?:{delimiter}{cell})*", line):
+    if b'"' in lines and not _well_formed(delimiter).fullmatch(lines):
         raise MalformedLineError
-    return next(csv.reader([line], delimiter=delimiter, strict=True))
 
 
-def _without_blank_end(lines: Iterable[str]) -> Iterator[str]:
-    """Drop blank lines that nothing follows; any other is a row with one empty cell."""
-    blank = 0
-    for line in map(_without_end, lines):
-        if not line:
-            blank += 1
-            continue
-        yield from repeat("", blank)
-        yield line
-        blank = 0
+@cache
+def _well_formed(delimiter: str) -> re.Pattern[bytes]:
+    mark = delimiter.encode()
+    cell = rb'(?:"[^"\n]*+(?:""[^"\n]*+)*+"|[^"\n' + mark + rb"]*+)"
+    return re.compile(rb"(?:" + cell + rb"(?:" + mark + cell + rb")*+\n)*+")
 
 
-def _without_end(line: str) -> str:
-    return line.removesuffix("\n").removesuffix("\r")
+def first_line(stream: BinaryIO) -> bytes:
+    """Return the first line without its end."""
+    line = stream.readline(LONGEST_LINE)
+    if len(line) == LONGEST_LINE:
+        raise MalformedLineError
+    return line.removesuffix(b"\n").removesuffix(b"\r")
+
+
+def chunks_of_lines(stream: BinaryIO, stop: int | None = None) -> Iterator[bytes]:
+    r"""Yield whole lines, some megabytes at a time, each ended by ``\n``.
+
+    Reads up to the byte ``stop``. Blank lines that nothing follows are dropped; any other is a row
+    with one empty cell.
+    """
+    rest = b""
+    while data := stream.read(_most(stream, stop)):
+        rest += data
+        cut = _end_of_lines(rest)
+        if cut:
+            yield _with_plain_ends(rest[:cut])
+            rest = rest[cut:]
+        if len(rest) > LONGEST_LINE:
+            raise MalformedLineError
+    if rest := rest.rstrip(b"\r\n"):
+        yield _with_plain_ends(rest + b"\n")
+
+
+def _most(stream: BinaryIO, stop: int | None) -> int:
+    return CHUNK_BYTES if stop is None else min(CHUNK_BYTES, stop - stream.tell())
+
+
+def _end_of_lines(data: bytes) -> int:
+    """Return where the last line that is known to be whole ends; blank ones wait for others."""
+    content = len(data.rstrip(b"\r\n"))
+    if not content:
+        return 0
+    end = data.find(b"\n", content)
+    return (end if end >= 0 else data.rfind(b"\n", 0, content)) + 1
+
+
+def _with_plain_ends(lines: bytes) -> bytes:
+    return lines.replace(b"\r\n", b"\n") if b"\r" in lines else lines

@@ -16,7 +16,7 @@ from dpgp.privacy.exact_sums import check_arithmetic
 from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.noise import NoiseSource
 from dpgp.private.booking import entered
-from dpgp.private.rows import Rows
+from dpgp.private.source import Source
 from dpgp.private.wall import Wall
 from dpgp.steps import Purse, Step, planned_steps
 from dpgp.steps.known import Known
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 @single_threaded_blas()
 def fit_rows(
-    rows: Rows,
+    rows: Source,
     options: Options,
     source: NoiseSource,
     threads: int = 1,

@@ -10,7 +10,7 @@ from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
 from dpgp.privacy.noise import NoiseSource
 from dpgp.private.fit import fit_rows
-from dpgp.private.rows import Rows
+from dpgp.private.source import Source
 
 if TYPE_CHECKING:
     from dpgp.sites import Meeting, Site
@@ -25,7 +25,7 @@ UNEVEN = (
 
 def fit_alone_or_jointly(
     site: Site | None,
-    rows: Rows,
+    rows: Source,
     options: Options,
     source: NoiseSource,
     threads: int = 1,
@@ -39,7 +39,7 @@ def fit_alone_or_jointly(
 
 
 def fit_in(
-    meeting: Meeting, rows: Rows, options: Options, threads: int = 1, ledger: Ledger | None = None
+    meeting: Meeting, rows: Source, options: Options, threads: int = 1, ledger: Ledger | None = None
 ) -> FittedModel:
     """Do our part of a joint fit."""
     if not meeting.is_even:

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.private.source import total_over
+
+if TYPE_CHECKING:
+    from dpgp.privacy.exact_sums import Integers
+    from dpgp.private.source import Question
+
 Array = NDArray[np.float64]
+
+BATCH_ROWS = 2**16
+"""Rows that are drawn at a time: a few blocks for a thread, a few megabytes."""
 
 
 @dataclass(frozen=True)
 class Rows:
     """Rows that are ready to be summed: inputs, targets scaled to [−1, 1], and which are usable.
 
-    Raw values: lives on the private side only, and never shows them in its repr.
+    Raw values: lives on the private side only, and never shows them in its repr. Rows in memory are
+    a :class:`dpgp.private.source.Source` themselves.
     """
 
     inputs: Any
@@ -38,3 +48,17 @@ class Rows:
         for start in range(0, len(self), size):
             part = slice(start, start + size)
             yield Rows(self.inputs[part], self.targets[:, part], self.usable[part])
+
+    @property
+    def like(self) -> Rows:
+        """No rows, of the same type."""
+        return Rows(self.inputs[:0], self.targets[:, :0], self.usable[:0])
+
+    def rows(self) -> Rows:
+        """Return themselves: what is in memory needs no reading."""
+        return self
+
+    def total(self, question: Question, threads: int | None = None) -> Integers:
+        """Return the exact sum over all rows."""
+        sizes = [min(BATCH_ROWS, len(self) - at) for at in range(0, len(self), BATCH_ROWS)]
+        return total_over(self.blocks(BATCH_ROWS), sizes, question, threads)

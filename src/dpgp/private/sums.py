@@ -1,22 +1,23 @@
-"""Exact sums over rows: blocks become integer columns, and the columns exact totals.
+"""Questions about rows: blocks become integer columns or counts, and these exact totals.
 
 Private: what these functions return leaves this package only through the wall.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import reduce
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap
-from dpgp.features.residuals import Residuals
-from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, Integers, check_even, shared_out, sum_blocks
+from dpgp.features.residuals import RowValues
+from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, Integers, check_even, sum_columns, workspace
 from dpgp.privacy.fixed_point import round_columns, round_targets
 from dpgp.private.rows import Rows
+from dpgp.private.source import Partial, Source, digest
 from dpgp.steps.queries import HistogramQuery
 
 Array = NDArray[np.float64]
@@ -25,34 +26,115 @@ BLOCK_ROWS = MAX_BLOCK_ROWS  # fewer would cost calls, more would not be exact
 
 
 def exact_gram(
-    rows: Rows,
+    source: Source,
     features: FeatureMap,
-    residuals: Residuals | None = None,
+    residuals: RowValues | None = None,
     *,
     n_jobs: int | None = None,
     block_rows: int = BLOCK_ROWS,
 ) -> Integers:
     """Return Σψψᵀ in integer units, ψ = (φ(x), targets or residuals)."""
     size = features.rows_per_call or block_rows
-    return sum_blocks(
-        rows.blocks(size),
-        lambda block, out: integer_columns(
-            padded(block, features.filler, size), features, residuals, out
-        ),
-        public_block(features.filler, rows, size),
-        features.dimension + len(rows.targets),
-        size,
-        n_jobs,
-    )
+    public = public_block(features.filler, source.like, size)
+    return source.total(GramSum(features, residuals, public), n_jobs)
+
+
+def exact_histograms(
+    source: Source, query: HistogramQuery, block_rows: int = BLOCK_ROWS, n_jobs: int | None = None
+) -> Integers:
+    """Return how many rows fall into each bin of each histogram."""
+    public = public_block(query.filler, source.like, block_rows)
+    return source.total(HistogramSum(query, public), n_jobs)
+
+
+def exact_count(source: Source, *, n_jobs: int | None = None) -> Integers:
+    """Return how many rows can be used, as an array of one integer."""
+    return source.total(CountSum(), n_jobs)
+
+
+@dataclass(frozen=True)
+class GramSum:
+    """Σψψᵀ in integer units. ``public`` is one public row at every place of a block."""
+
+    features: FeatureMap
+    residuals: RowValues | None
+    public: Rows
+
+    def partial(self, batches: Iterable[Rows]) -> Partial:
+        """Return the sum over all batches."""
+        size, arithmetic = len(self.public), self._arithmetic()
+        blocks = _blocks(batches, self.features.filler, size)
+        return Partial(sum_columns(blocks, self._columns, self._dimension, size), arithmetic)
+
+    def _columns(self, block: Rows, out: Array) -> Array:
+        return integer_columns(block, self.features, self.residuals, out)
+
+    def _arithmetic(self) -> bytes:
+        out = workspace(self._dimension, len(self.public))
+        psi = real_columns(self.public, self.features, self.residuals, out)
+        all_bits = digest(psi[:, 0])
+        check_even(_rounded(psi, self.features.dimension))
+        return all_bits
+
+    @property
+    def _dimension(self) -> int:
+        return self.features.dimension + len(self.public.targets)
+
+
+@dataclass(frozen=True)
+class HistogramSum:
+    """Counts of rows in bins. ``public`` is one public row at every place of a block."""
+
+    query: HistogramQuery
+    public: Rows
+
+    def partial(self, batches: Iterable[Rows]) -> Partial:
+        """Return the counts over all batches."""
+        query, arithmetic = self.query, self._arithmetic()
+        counts = np.zeros((query.histograms, len(query.edges) + 1), dtype=np.int64)
+        for block in _blocks(batches, query.filler, len(self.public)):
+            counts += _block_counts(block, query)
+        return Partial(counts.astype(object), arithmetic)
+
+    def _arithmetic(self) -> bytes:
+        values = self.query.values_of(self.public.inputs, self.public.targets)
+        if values.shape != (self.query.histograms, len(self.public)):
+            # what the sensitivity rests on
+            raise ValueError("a query must give every row one value for each of its histograms.")
+        check_even(values)
+        return digest(values[:, 0])
+
+
+@dataclass(frozen=True)
+class CountSum:
+    """The number of rows that can be used."""
+
+    def partial(self, batches: Iterable[Rows]) -> Partial:
+        """Return the number over all batches."""
+        count = sum(int(np.count_nonzero(batch.usable)) for batch in batches)
+        return Partial(np.array([count], dtype=object), b"")
 
 
 def integer_columns(
     block: Rows,
     features: FeatureMap,
-    residuals: Residuals | None = None,
+    residuals: RowValues | None = None,
     out: Array | None = None,
 ) -> Array:
     """Return the integers ψ of every row of a block; zero for rows that cannot be used."""
+    psi = real_columns(block, features, residuals, out)
+    if not block.usable.all():
+        psi[:, ~block.usable] = 0.0
+    return _rounded(psi, features.dimension)
+
+
+def real_columns(
+    block: Rows,
+    features: FeatureMap,
+    residuals: RowValues | None = None,
+    out: Array | None = None,
+) -> Array:
+    """Return ψ = (φ(x), targets or residuals) of every row of a block, written to ``out``."""
     d = features.dimension
     psi = np.empty((d + len(block.targets), len(block))) if out is None else out
     phi = features.evaluate(block.inputs, psi[:d])
@@ -61,29 +143,14 @@ def integer_columns(
         if residuals is None
         else residuals.of(block.inputs, block.targets, features, phi)
     )
-    psi[:, ~block.usable] = 0.0
-    round_columns(psi[:d])
-    round_targets(psi[d:])
     return psi
 
 
-def exact_histograms(
-    rows: Rows, query: HistogramQuery, block_rows: int = BLOCK_ROWS, n_jobs: int | None = None
-) -> NDArray[np.int64]:
-    """Return how many rows fall into each bin of each histogram."""
-    public = public_block(query.filler, rows, block_rows)
-
-    def count(blocks: Iterator[Rows]) -> NDArray[np.int64]:
-        values = query.values_of(public.inputs, public.targets)
-        if values.shape != (query.histograms, block_rows):  # what the sensitivity rests on
-            raise ValueError("a query must give every row one value for each of its histograms.")
-        check_even(values)
-        counts = np.zeros((query.histograms, len(query.edges) + 1), dtype=np.int64)
-        for block in blocks:
-            counts += _block_counts(padded(block, query.filler, block_rows), query)
-        return counts
-
-    return reduce(np.add, shared_out(rows.blocks(block_rows), count, n_jobs))
+def _rounded(psi: Array, d: int) -> Array:
+    """Round the first ``d`` rows as features and the others as targets, in place."""
+    round_columns(psi[:d])
+    round_targets(psi[d:])
+    return psi
 
 
 def _block_counts(block: Rows, query: HistogramQuery) -> NDArray[np.int64]:
@@ -92,11 +159,17 @@ def _block_counts(block: Rows, query: HistogramQuery) -> NDArray[np.int64]:
     return np.stack([np.bincount(row, minlength=len(query.edges) + 1) for row in bins])
 
 
-def public_block(filler: Any, rows: Rows, size: int = BLOCK_ROWS) -> Rows:
+def public_block(filler: Any, like: Rows, size: int = BLOCK_ROWS) -> Rows:
     """Return a block of one public row, to check that its place in a block does not matter."""
-    like = Rows(rows.inputs[:0], rows.targets[:, :0], rows.usable[:0])
     block = padded(like, filler, size)
     return Rows(block.inputs, block.targets, np.ones(size, dtype=bool))
+
+
+def _blocks(batches: Iterable[Rows], filler: Any, size: int) -> Iterator[Rows]:
+    """Cut batches into blocks of one size."""
+    for batch in batches:
+        for block in batch.blocks(size):
+            yield padded(block, filler, size)
 
 
 def padded(block: Rows, filler: Any, size: int) -> Rows:
@@ -104,6 +177,9 @@ def padded(block: Rows, filler: Any, size: int) -> Rows:
 
     So every row takes the same path through the arithmetic, wherever it stands.
     """
+    if len(block) == size and block.usable.all():
+        # copied all the same: in another memory layout a product could take another path
+        return Rows(np.array(block.inputs, order="C"), np.array(block.targets), block.usable)
     inputs = np.empty((size, *block.inputs.shape[1:]), dtype=block.inputs.dtype)
     if inputs.ndim > 1:
         inputs[:] = filler

@@ -28,8 +28,8 @@ from dpgp.privacy.mechanism import (
 )
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity, histogram_sensitivity
-from dpgp.private.rows import Rows
-from dpgp.private.sums import exact_gram, exact_histograms
+from dpgp.private.source import Source
+from dpgp.private.sums import exact_count, exact_gram, exact_histograms
 from dpgp.steps.queries import CountQuery, GramQuery, HistogramQuery, Query, noise_of_gram
 
 Array = NDArray[np.float64]
@@ -40,7 +40,7 @@ Release = float | HistogramRelease | GramRelease
 class Wall:
     """What every release of one fit shares: the rows, the books, the noise."""
 
-    rows: Rows
+    rows: Source
     options: Options
     books: Books
     source: NoiseSource
@@ -62,7 +62,7 @@ class Wall:
 
     def _count(self, mu: float, label: str) -> float:
         """Release the number of usable rows; a unit changes it by at most its rows."""
-        totals = np.array([int(self.rows.usable.sum())], dtype=object)
+        totals = exact_count(self.rows, n_jobs=self.threads)
         sensitivity = float(self.options.max_rows_per_unit)
         bound = Bound("count", 1.0)
         return float(self._noisy_counts(totals, sensitivity, mu, label, bound)[0])
@@ -74,7 +74,7 @@ class Wall:
             query.histograms, self.options.neighbours, self.options.max_rows_per_unit
         )
         bound = Bound("histograms", float(query.histograms))
-        totals = counts.ravel().astype(object)
+        totals = counts.ravel()
         noisy = self._noisy_counts(totals, sensitivity, mu, label, bound)
         return HistogramRelease(noisy.reshape(counts.shape), gaussian_sigma(sensitivity, mu))
 
@@ -102,7 +102,7 @@ class Wall:
 
 
 def release_gram(
-    rows: Rows,
+    rows: Source,
     features: FeatureMap,
     noise: GramNoise,
     *,

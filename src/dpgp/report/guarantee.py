@@ -1,6 +1,9 @@
-"""The guarantee of a fitted model in plain words."""
+"""What a model is about and its guarantee, in plain words."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
 
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.neighbours import Neighbours
@@ -23,3 +26,32 @@ def guarantee_in_words(certificate: Certificate) -> str:
         "anybody with whatever other knowledge, changes by a factor of at most "
         f"{factor_text(certificate.epsilon)}, plus {text_up(certificate.delta)}."
     )
+
+
+STRENGTHS = (
+    (0.1, "very strong"),
+    (1.0, "strong"),
+    (3.0, "moderate"),
+    (10.0, "weak"),
+    (math.inf, "hardly any"),
+)
+"""Words for ε up to a limit; e^ε is 1.1, 2.7, 20 and 22,026 at the first four."""
+
+
+def strength(epsilon: float) -> str:
+    """Return a word for the protection that ε gives: a factor of e^ε, at most."""
+    return next(word for limit, word in STRENGTHS if epsilon <= limit)
+
+
+MOST_NAMES = 6
+"""Inputs that a title names."""
+
+
+def title_of(targets: Sequence[str], inputs: Sequence[str]) -> str:
+    """Return what a model is called where nobody has said."""
+    by = _listed(inputs) if len(inputs) <= MOST_NAMES else f"{len(inputs)} inputs"
+    return f"{_listed(targets)} by {by}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -58,15 +58,15 @@ def draw_model(model: FittedModel, ax: Any = None, target: int | None = None) ->
     with shown_style():
         columns, has_categories = len(model.inputs.box.low), bool(model.inputs.box.categories)
         if columns == 1:
-            return _draw_curve_of_one(model, _axes(ax, 1, (6.4, 4.0))[0], k)
+            return _draw_curve_of_one(model, panel_axes(ax, 1, (6.4, 4.0))[0], k)
         if columns == 2 and not has_categories:
             names = input_label(model, 0), input_label(model, 1)
-            axis = _axes(ax, 1, (6.4, 4.6))[0]
+            axis = panel_axes(ax, 1, (6.4, 4.6))[0]
             return draw_two_inputs(model, axis, k, names, label(model, k))
         return _draw_slices(model, ax, k) if columns == 3 else _draw_averages(model, ax, k)
 
 
-def _axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
+def panel_axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
     """Return the axes given, or as many new ones, which share the target's axis."""
     if ax is None:
         rows = -(-count // PANELS_A_ROW)
@@ -86,7 +86,7 @@ def _draw_curve_of_one(model: FittedModel, axis: Axes, k: int) -> Axes:
     target = label(model, k)
     axis.set(ylabel=target)
     axis.set_title(f"{target} by {input_label(model, 0)}")
-    _make_room(axis)
+    make_room(axis)
     axis.legend()
     return axis
 
@@ -95,7 +95,7 @@ def _draw_slices(model: FittedModel, ax: Any, k: int) -> list[Axes]:
     box = model.inputs.box
     count = len(box.low)
     rows = -(-count // PANELS_A_ROW)
-    axes = _axes(ax, count, (3.3 * min(count, PANELS_A_ROW), 2.9 * rows + 0.5))
+    axes = panel_axes(ax, count, (3.3 * min(count, PANELS_A_ROW), 2.9 * rows + 0.5))
     others = typical_inputs(model)
     for column, axis in enumerate(axes):
         draw_slice(axis, _along(model, k, column, others), model, column)
@@ -103,7 +103,7 @@ def _draw_slices(model: FittedModel, ax: Any, k: int) -> list[Axes]:
     for axis in axes[::PANELS_A_ROW] if ax is None else axes[:1]:
         axis.set_ylabel(label(model, k))
     for axis in axes[:1] if ax is None else axes:
-        _make_room(axis)
+        make_room(axis)
     if ax is None:
         legend_above(axes[0].figure, axes[0])  # type: ignore[arg-type]
     else:
@@ -115,14 +115,14 @@ def _draw_averages(model: FittedModel, ax: Any, k: int) -> list[Axes]:
     """Draw averages over the private model of the inputs, along the most important of them."""
     matters = what_matters(model, k)
     count = len(matters.curves)
-    axes = _axes(ax, count, (3.3 * PANELS_A_ROW, 2.9 * -(-count // PANELS_A_ROW) + 0.7))
+    axes = panel_axes(ax, count, (3.3 * PANELS_A_ROW, 2.9 * -(-count // PANELS_A_ROW) + 0.7))
     for axis, curve, share in zip(axes, matters.curves, matters.importance.total, strict=False):
         _draw_average(axis, curve, model)
         axis.set_title(f"{share.percent} of the variance ({share.interval})", fontsize=9.5)
     for axis in axes[::PANELS_A_ROW] if ax is None else axes[:1]:
         axis.set_ylabel(label(model, k))
     for axis in axes[:1] if ax is None else axes:
-        _make_room(axis)
+        make_room(axis)
     if ax is None:
         legend_above(axes[0].figure, axes[0])  # type: ignore[arg-type]
         caption_below(axes[0].figure, " ".join([AVERAGED, matters.others]))  # type: ignore[arg-type]
@@ -147,12 +147,13 @@ def _draw_average(axis: Axes, curve: ImportantInput, model: FittedModel) -> None
         places = np.arange(len(x))
         axis.vlines(places, along.lower, along.upper, color=BLUE, lw=5, alpha=0.6, label=words)
         axis.plot(places, along.mean, "o", color=BLUE, mec="white", label="average")
-        _name_levels(axis, category)
+        name_levels(axis, category)
     axis.set(xlabel=input_label(model, curve.column))
-    _draw_rug(axis, model, curve.column)
+    draw_rug(axis, model, curve.column)
 
 
-def _name_levels(axis: Axes, category: Category) -> None:
+def name_levels(axis: Axes, category: Category) -> None:
+    """Write the levels of a category under an axis of their numbers."""
     turn = 90.0 if sum(map(len, category.labels)) > WIDE_LABELS else 0.0
     labels = [_printable(text) for text in category.labels]
     axis.set(xlim=(-0.5, len(labels) - 0.5))
@@ -167,9 +168,9 @@ def draw_slice(axis: Axes, curve: Bands, model: FittedModel, column: int) -> Non
         axis.set(xlim=(curve.x[0], curve.x[-1]))
     else:
         _draw_levels(axis, curve)
-        _name_levels(axis, category)
+        name_levels(axis, category)
     axis.set(xlabel=input_label(model, column))
-    _draw_rug(axis, model, column)
+    draw_rug(axis, model, column)
 
 
 def _draw_levels(axis: Axes, curve: Bands) -> None:
@@ -196,7 +197,7 @@ def _draw_bands(axis: Axes, curve: Bands) -> None:
     axis.plot(curve.x, curve.mean, color=BLUE, label=curve.word)
 
 
-def _draw_rug(axis: Axes, model: FittedModel, column: int) -> None:
+def draw_rug(axis: Axes, model: FittedModel, column: int) -> None:
     """Draw the private density of an input along the bottom, the highest bar of one height."""
     known = densities(model)
     if known is None:
@@ -210,7 +211,7 @@ def _draw_rug(axis: Axes, model: FittedModel, column: int) -> None:
     axis.add_patch(rug)
 
 
-def _make_room(axis: Axes) -> None:
+def make_room(axis: Axes) -> None:
     """Lower the bottom of the axes, for the rug."""
     low, high = axis.get_ylim()
     axis.set_ylim(low - 1.2 * RUG_HEIGHT * (high - low), high)

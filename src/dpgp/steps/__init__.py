@@ -21,6 +21,7 @@ from dpgp.steps.linear_stage import LinearStage
 from dpgp.steps.metric_guard import MetricGuard
 from dpgp.steps.metric_stage import MetricStage
 from dpgp.steps.purse import Purse
+from dpgp.steps.scale import Scale
 from dpgp.steps.target_histograms import TargetHistograms
 
 __all__ = [
@@ -38,13 +39,21 @@ __all__ = [
     "MetricGuard",
     "MetricStage",
     "Purse",
+    "Scale",
     "Step",
     "TargetHistograms",
     "kinds_of",
     "planned_steps",
 ]
 
-FIXED_KINDS: tuple[type[Step], ...] = (Count, InputHistograms, GramStage, Guard, Calibrate)
+FIXED_KINDS: tuple[type[Step], ...] = (
+    Count,
+    InputHistograms,
+    GramStage,
+    Guard,
+    Scale,
+    Calibrate,
+)
 """Kinds of steps where features are fixed, in the order in which a fit takes them."""
 
 METRIC_KINDS: tuple[type[Step], ...] = (
@@ -55,6 +64,7 @@ METRIC_KINDS: tuple[type[Step], ...] = (
     CellCounts,
     MetricStage,
     MetricGuard,
+    Scale,
     Calibrate,
 )
 """The same where stages learn a metric."""

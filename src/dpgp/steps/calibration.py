@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.inference.conformal import calibrate, calibration_edges, calibration_share
+from dpgp.inference.local_scale import LocalScale
+from dpgp.inference.posterior import Posterior
 from dpgp.steps.queries import HistogramQuery, count_noise
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ class Calibrate:
     @classmethod
     def planned(cls, purse: Purse) -> tuple[Calibrate, ...]:
         """Return the step where it is wanted."""
-        if purse.options.is_yes_no or not purse.options.calibrate:
+        if not purse.options.calibrate:
             return ()
         return (cls(1.0 if purse.is_unlimited else calibration_share(purse.rows, purse.mu)),)
 
@@ -41,17 +43,15 @@ class Calibrate:
         return [count_noise(options, options.n_targets, mu)]
 
     def query(self, known: Known) -> HistogramQuery:
-        """Ask for counts of |y − m(x)|/s(x) between public edges."""
+        """Ask for counts of (y − m(x))/(c(x)s(x)) between public edges."""
         posteriors, edges = known.posteriors, self._edges(known)
+        scales = known.scales or (None,) * len(posteriors)
+        parts = tuple(zip(posteriors, scales, strict=True))
 
         def scaled_residuals(inputs: Array, targets: Array) -> Array:
             U = known.inputs(inputs)
-            predictions = [posterior.predict(U) for posterior in posteriors]
-            pairs = zip(predictions, targets, strict=True)
-            # predictions are cut to the bounds of the target
-            return np.array(
-                [np.abs(target - np.clip(mean, -1.0, 1.0)) / std for (mean, std), target in pairs]
-            )
+            pairs = zip(parts, targets, strict=True)
+            return np.array([_scaled(*part, U, target) for part, target in pairs])
 
         filler = known.inputs.filler
         return HistogramQuery(scaled_residuals, len(posteriors), edges[1:-1], filler)
@@ -80,3 +80,11 @@ class Calibrate:
     def _edges(self, known: Known) -> Array:
         (noise_std,) = self.noise_stds(known.options, known.mu_of(self.share))
         return calibration_edges(noise_std, known.n)
+
+
+def _scaled(posterior: Posterior, scale: LocalScale | None, U: Array, target: Array) -> Array:
+    """Return residuals in predicted standard deviations; means are cut to the target's bounds."""
+    mean, std = posterior.predict(U)
+    if scale is not None:
+        std = std * scale.factor(U)
+    return np.asarray((target - np.clip(mean, -1.0, 1.0)) / std)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.gram_estimate import MANY_INPUTS, DoubtedEstimate
+from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.many.location import YES_NO
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
@@ -38,7 +39,8 @@ Array = NDArray[np.float64]
 class Known:
     """Beliefs between the steps of one fit; steps read them and add to them.
 
-    ``findings`` holds released plain values of steps that only tell something, by their labels.
+    ``scales`` has one function of the scale a target, none before it is known, and ``findings``
+    released plain values of steps that only tell something, by their labels.
     """
 
     options: Options
@@ -47,6 +49,7 @@ class Known:
     n: float
     inputs: UnitInputs
     calibrations: tuple[Calibration, ...]
+    scales: tuple[LocalScale, ...] = ()
     findings: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -133,6 +136,7 @@ class Known:
             inputs=self.inputs,
             posteriors=self.posteriors,
             calibrations=self.calibrations,
+            scales=self.scales,
             stages=self._stages(),
             density=self._density(),
             certificate=certificate,

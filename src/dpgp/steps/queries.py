@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap
-from dpgp.features.residuals import Residuals
+from dpgp.features.residuals import RowValues
 from dpgp.options import Options
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.mechanism import GramNoise, gram_noise
@@ -46,10 +46,10 @@ class HistogramQuery:
 
 @dataclass(frozen=True)
 class GramQuery:
-    r""":math:`\sum\psi\psi^\top` of features and clipped residuals, :math:`\psi = (\phi, s\,r)`."""
+    r""":math:`\sum\psi\psi^\top` of features and values in [−1, 1], :math:`\psi = (\phi, s\,r)`."""
 
     features: FeatureMap
-    residuals: Residuals
+    residuals: RowValues
     target_weight: float = 1.0
 
 

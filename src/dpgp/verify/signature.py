@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from dpgp.checked_values import ModelFileError
+from dpgp.extras import install
 
 ALGORITHM = "Ed25519"
 LARGEST_SIGNATURE = 10_000  # bytes of a signature or a key file, which may come from a stranger
-NEEDED = 'signatures need the package cryptography: pip install "dpgp[sign]".'
+NEEDED = f"signatures need the package cryptography: {install('sign')}."
 
 
 def signature_path(model: str | os.PathLike[str]) -> Path:

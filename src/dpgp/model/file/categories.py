@@ -15,9 +15,9 @@ _WHERE = "inputs.categories"
 
 
 def categories_to_json(box: Box) -> dict[str, Any]:
-    """Return the levels of every column, null for columns of numbers; nothing where all are."""
+    """Return the levels of every column, null for columns of numbers, and where all are."""
     if not box.categories:
-        return {}
+        return {"categories": None}
     return {"categories": [kind and list(kind.levels) for kind in box.categories]}
 
 

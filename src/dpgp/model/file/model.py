@@ -34,6 +34,7 @@ from dpgp.features.files import features_from_json, features_to_json
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.evidence import Moments
+from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
@@ -45,6 +46,15 @@ from dpgp.model.file.categories import (
     with_classes,
 )
 from dpgp.model.file.guarantee import about, certificate_from_json, certificate_to_json
+from dpgp.model.file.observations import (
+    SIGNED_FROM,
+    calibration_from_json,
+    calibration_to_json,
+    scale_features_from_json,
+    scale_features_to_json,
+    scale_from_json,
+    scale_to_json,
+)
 from dpgp.model.file.releases import (
     density_from_json,
     density_to_json,
@@ -58,8 +68,9 @@ from dpgp.options import Options
 Array = NDArray[np.float64]
 
 KIND = "dpgp model"
-FORMAT = 3
-"""Newest format: 1, 2 where there are categories, and 3 where the target is one of two classes."""
+FORMAT, FORMAT_OF_NUMBERS = 4, 3
+"""Newest format, that of classes and counts, and that of others. Formats 1 and, where there are
+categories, 2 had no function of the scale, and the law of absolute residuals."""
 NEWEST_FORMAT = 10**6
 MOST_THETAS = 64  # twice what a fit keeps: every prediction costs a kernel matrix for each
 
@@ -95,7 +106,8 @@ def encode(model: FittedModel) -> dict[str, Any]:
     features = model.posteriors[0].features
     if any(other.features is not features for other in model.posteriors):
         raise ModelFileError("models of targets with features of their own cannot be saved.")
-    pairs = zip(model.posteriors, model.calibrations, strict=True)
+    scales = model.scales or (None,) * model.n_targets
+    parts = zip(model.posteriors, model.calibrations, scales, strict=True)
     target_box = model.options.target_box
     targets = {**_box_to_json(target_box), **classes_to_json(target_box)}
     document = {
@@ -109,7 +121,8 @@ def encode(model: FittedModel) -> dict[str, Any]:
         "inputs": _inputs_to_json(model.inputs),
         "targets": {**targets, "as_columns": model.n_targets > 1},
         "features": features_to_json(features),
-        "models": [_model_to_json(*pair) for pair in pairs],
+        "scale_features": scale_features_to_json(model.scales),
+        "models": [_model_to_json(*part) for part in parts],
         "input_density": density_to_json(model.density),
         "stages": stages_to_json(model.stages),
     }
@@ -118,9 +131,7 @@ def encode(model: FittedModel) -> dict[str, Any]:
 
 def _format_of(options: Options) -> int:
     """Return the oldest format that can hold a model, so that older programs read what they can."""
-    if options.is_yes_no:
-        return FORMAT
-    return 2 if options.box.categories else 1
+    return FORMAT if options.is_yes_no or options.counts else FORMAT_OF_NUMBERS
 
 
 def decode(document: Any) -> FittedModel:
@@ -128,18 +139,25 @@ def decode(document: Any) -> FittedModel:
     _check_format(document)
     findings = as_findings(document.get("findings", {}))
     without = {name: part for name, part in document.items() if name != "findings"}
-    fields = as_fields(without, "the file", _FIELDS)
+    version = document["format"]
+    is_signed = version >= SIGNED_FROM
+    fields = as_fields(without, "the file", _FIELDS + (("scale_features",) if is_signed else ()))
     for name in ("about", "dpgp_version", "created"):
         as_text(fields[name], name)
-    inputs = _inputs(fields["inputs"], fields["format"])
+    inputs = _inputs(fields["inputs"], version)
     columns = inputs.dimension
     features = features_from_json(fields["features"], "features", columns)
     _check_size(features)
+    items = as_items(fields["models"], "models", MOST_TARGETS)
     models = [
-        _model(item, f"models[{k}]", features, columns)
-        for k, item in enumerate(as_items(fields["models"], "models", MOST_TARGETS))
+        _model(item, f"models[{k}]", features, columns, version) for k, item in enumerate(items)
     ]
-    target_box = _targets(fields["targets"], len(models), fields["format"])
+    shared = scale_features_from_json(fields.get("scale_features"), columns)
+    scales = [
+        scale_from_json(item.get("scale"), f"models[{k}].scale", shared)
+        for k, item in enumerate(items)
+    ]
+    target_box = _targets(fields["targets"], len(models), version)
     certificate = certificate_from_json(fields["guarantee"])
     model = FittedModel(
         options=settings_from_json(
@@ -151,6 +169,7 @@ def decode(document: Any) -> FittedModel:
         stages=stages_from_json(fields["stages"], len(models), features.dimension),
         density=density_from_json(fields["input_density"], inputs.box),
         certificate=certificate,
+        scales=tuple(scale for scale in scales if scale is not None),
         findings=findings,
     )
     _check_settings(model)
@@ -159,7 +178,7 @@ def decode(document: Any) -> FittedModel:
 
 
 def _targets(value: Any, count: int, version: int) -> Box:
-    names = ("low", "high", "names", *has_entry(value, "classes", version > 2), "as_columns")
+    names = ("low", "high", "names", *has_entry(value, "classes", version > 3), "as_columns")
     fields = as_fields(value, "targets", names)
     if not as_flag(fields["as_columns"], "targets.as_columns") and count > 1:
         raise ModelFileError("`targets.as_columns` must be true where there are several targets.")
@@ -219,7 +238,7 @@ def _inputs(value: Any, version: int) -> UnitInputs:
     names = ("low", "high", "names", *has_entry(value, "categories", version > 1), "warp")
     fields = as_fields(value, "inputs", names)
     box = _box(fields, "inputs")
-    if "categories" in fields:
+    if fields.get("categories") is not None:
         box = with_categories(box, fields["categories"])
     if fields["warp"] is None:
         return UnitInputs(box)
@@ -234,7 +253,9 @@ def _inputs(value: Any, version: int) -> UnitInputs:
     return UnitInputs(box, Warp(edges, values))
 
 
-def _model_to_json(posterior: Posterior, calibration: Calibration) -> dict[str, Any]:
+def _model_to_json(
+    posterior: Posterior, calibration: Calibration, scale: LocalScale | None
+) -> dict[str, Any]:
     moments = posterior.moments
     return {
         "kernel": kernel_to_json(posterior.kernel),
@@ -244,14 +265,15 @@ def _model_to_json(posterior: Posterior, calibration: Calibration) -> dict[str, 
         "covariance": triangle_to_json(moments.V, "covariance"),
         "thetas": posterior.thetas.tolist(),
         "spreads": posterior.spreads.tolist(),
-        "calibration": {"factors": calibration.factors.tolist(), "cdf": calibration.cdf.tolist()},
+        "calibration": calibration_to_json(calibration),
+        "scale": scale_to_json(scale),
     }
 
 
 def _model(
-    value: Any, where: str, features: WrittenMap, columns: int
+    value: Any, where: str, features: WrittenMap, columns: int, version: int
 ) -> tuple[Posterior, Calibration]:
-    fields = as_fields(value, where, _MODEL)
+    fields = as_fields(value, where, _MODEL + (("scale",) if version >= SIGNED_FROM else ()))
     kernel = kernel_from_json(fields["kernel"], f"{where}.kernel", columns)
     thetas = as_matrix(fields["thetas"], f"{where}.thetas", kernel.n_dims + 1)
     if len(thetas) > MOST_THETAS:
@@ -266,24 +288,14 @@ def _model(
     )
     log_evidence = as_number(fields["log_evidence"], f"{where}.log_evidence", infinite=True)
     posterior = Posterior(features, kernel, moments, thetas, spreads, log_evidence)
-    return posterior, _calibration(fields["calibration"], f"{where}.calibration")
+    law = calibration_from_json(fields["calibration"], f"{where}.calibration", version)
+    return posterior, law
 
 
 def _check_size(features: WrittenMap) -> None:
     """Refuse features whose matrices do not fit into memory, before any is computed."""
     if max(features.dimension, features.most_anchors) > LARGEST:
         raise ModelFileError("`features` are too many for a model file.")
-
-
-def _calibration(value: Any, where: str) -> Calibration:
-    fields = as_fields(value, where, ("factors", "cdf"))
-    factors = as_vector(fields["factors"], f"{where}.factors")
-    cdf = as_vector(fields["cdf"], f"{where}.cdf", len(factors))
-    if len(factors) < 2:
-        raise ModelFileError(f"`{where}` must hold two numbers or more.")
-    check_increasing(factors, f"{where}.factors", (0.0, np.inf))
-    check_increasing(cdf, f"{where}.cdf", (0.0, 1.0))
-    return Calibration(factors, cdf)
 
 
 def _check_predictions(model: FittedModel) -> None:

@@ -69,13 +69,12 @@ def achieved_over_box(model: FittedModel, target: int) -> Achieved:
 
 
 def _achieved(model: FittedModel, k: int, X: Array, weights: Array) -> Achieved:
-    posterior, U = model.posteriors[k], model.inputs(X)
-    _, std = posterior.predict(U, latent=True)
-    _, observation_std = posterior.predict(U)
-    scale = float(model.options.target_box.half_width[k])
+    U = model.inputs(X)
+    _, std = model.mean_and_std(k, U, latent=True)
+    _, observation_std = model.mean_and_std(k, U)
     factor = model.calibrations[k].factor(COVERAGE)
     width = std if model.options.is_yes_no else observation_std
     return Achieved(
-        error=scale * float(np.sqrt(np.average(std**2, weights=weights))),
-        interval_width=2 * factor * scale * float(np.average(width, weights=weights)),
+        error=float(np.sqrt(np.average(std**2, weights=weights))),
+        interval_width=2 * factor * float(np.average(width, weights=weights)),
     )

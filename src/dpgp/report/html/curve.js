@@ -13,19 +13,20 @@ function curveValues(posterior, point, axis) {
   });
 }
 
-function drawCurve(place, posterior, values, axis, point, yRange) {
+function drawCurve(place, posterior, values, axis, point, yRange, centiles) {
   const { inputs } = posterior.model, { target } = posterior;
   const levels = levelsOf(inputs, axis), room = levels ? 0.5 : 0, name = inputs.names[axis];
   const xRange = [inputs.low[axis] - room, inputs.high[axis] + room];
   const labels = ticks(yRange[0], yRange[1], 5).map(formatter(yRange[1] - yRange[0]));
-  const frame = canvas(place, { ratio: 0.62, most: 400, left: leftMargin(labels), bottom: 56 });
+  const frame = canvas(place, {
+    ratio: 0.62, most: 400, left: leftMargin(labels), right: centiles ? 34 : 14, bottom: 56 });
   const x = linear(...xRange, frame.left, frame.right), y = linear(...yRange, frame.bottom, frame.top);
   yAxis(frame, y, yRange, target.name, true);
   const inside = draw("svg", {
     x: frame.left, y: frame.top, width: frame.right - frame.left, height: frame.bottom - frame.top,
     viewBox: `${frame.left} ${frame.top} ${frame.right - frame.left} ${frame.bottom - frame.top}`,
   });
-  inside.append(...(levels ? levelMarks(values, x, y) : [
+  inside.append(...(levels ? levelMarks(values, x, y) : centiles ? centileLines(values, x, y) : [
     ...(target.is_yes_no ? [] : [band(values, x, y, "lower", "upper", "observation")]),
     band(values, x, y, "functionLow", "functionHigh", "function"),
     draw("path", { class: "mean", d: path(values.map((v) => [x(v.x), y(v.mean)])) }),
@@ -39,6 +40,7 @@ function drawCurve(place, posterior, values, axis, point, yRange) {
     class: "axis", x1: frame.left, x2: frame.right, y1: frame.bottom, y2: frame.bottom }));
   if (levels) levelAxis(frame, x, levels, name, density ? 12 : 0);
   else xAxis(frame, x, xRange, name, density ? 12 : 0);
+  if (centiles && !levels) centileNames(frame, y, target, values[values.length - 1]);
   marker(frame, x, y, point[axis], posterior.at(point).mean);
   const words = levels ? levelWords(target, levels, values) : curveWords(target, name, values);
   describe(frame.svg, `${levels ? "Levels" : "Curve"} of ${target.name} along ${name}`, words);
@@ -56,6 +58,21 @@ function levelMarks(values, x, y) {
     draw("path", { class: "mean", d: path([[x(v.x) - half, y(v.mean)], [x(v.x) + half, y(v.mean)]]) }),
   ]);
 }
+
+// One line a centile of new observations, the median thickest
+function centileLines(values, x, y) {
+  const count = values[0].centiles.length, middle = (count - 1) / 2;
+  return values[0].centiles.map((_, k) => draw("path", {
+    class: k === middle ? "centile median" : "centile",
+    d: path(values.map((v) => [x(v.x), y(v.centiles[k])])) }));
+}
+
+function centileNames(frame, y, target, last) {
+  target.centiles.forEach(([level], k) => frame.svg.append(draw("text", {
+    class: "label", x: frame.right + 3, y: y(last.centiles[k]) + 4 }, centileName(level))));
+}
+
+function centileName(level) { return String(Math.round(1000 * level) / 10); }
 
 function band(values, x, y, low, high, kind) {
   const up = values.map((v) => [x(v.x), y(v[high])]), down = values.map((v) => [x(v.x), y(v[low])]);
@@ -87,21 +104,23 @@ function cell(tag, value, format) {
   return create(tag, {}, create("data", { value: String(value) }, format(value)));
 }
 
-function curveTable(posterior, values, axis) {
+function curveTable(posterior, values, axis, centiles) {
   const { inputs } = posterior.model, { target } = posterior, name = inputs.names[axis];
   const forX = inputFormatter(inputs, axis), every = levelsOf(inputs, axis) ? 1 : TABLE_EVERY;
   const forY = formatter(target.high - target.low);
-  const [columns, headings] = target.is_yes_no
-    ? [["mean", "functionLow", "functionHigh"], [name, "probability", "from", "to"]]
-    : [["mean", "functionLow", "functionHigh", "lower", "upper"],
-      [name, "mean", "function from", "to", "observation from", "to"]];
+  const observed = target.is_yes_no ? [] : ["observation from", "to"];
+  const of = (v) => (centiles ? v.centiles
+    : [v.mean, v.functionLow, v.functionHigh, ...(target.is_yes_no ? [] : [v.lower, v.upper])]);
+  const headings = [name, ...(centiles ? target.centiles.map(([level]) => `${centileName(level)} %`)
+    : [target.is_yes_no ? "probability" : "mean", "function from", "to", ...observed])];
   const rows = values.filter((_, k) => k % every === 0).map((v) => {
-    const row = create("tr", {}, cell("th", v.x, forX), ...columns.map((c) => cell("td", v[c], forY)));
+    const row = create("tr", {}, cell("th", v.x, forX), ...of(v).map((value) => cell("td", value, forY)));
     row.firstChild.setAttribute("scope", "row");
     return row;
   });
   return create("table", {},
-    create("caption", {}, `${target.name} along ${name}: mean, and 95 % intervals`),
+    create("caption", {}, centiles ? `${target.name} along ${name}: centiles of new observations`
+      : `${target.name} along ${name}: mean, and 95 % intervals`),
     create("thead", {}, create("tr", {}, ...headings.map((h) => create("th", { scope: "col" }, h)))),
     create("tbody", {}, ...rows));
 }

@@ -3,7 +3,8 @@
 function startPage(root, model) {
   const { inputs, order } = model, columns = inputs.low.length;
   const posteriors = model.targets.map(() => null), maps = model.targets.map(() => null);
-  const state = { target: 0, axis: order[0], layer: "mean", fade: true, dots: false, point: [] };
+  const state = { target: 0, axis: order[0], layer: "mean", fade: true, dots: false, centiles: false,
+    point: [] };
   const hasMap = columns === 2 && !inputs.categories, isOne = columns === 1;
   const axes = () => (hasMap ? [0, 1] : [state.axis]);
   const posterior = () => (posteriors[state.target] ??= new Posterior(model, state.target));
@@ -39,8 +40,9 @@ function startPage(root, model) {
   function formatOf(d) { return inputFormatter(inputs, d); }
 
   function drawSlice(one, axis, values) {
-    const frame = drawCurve(one.place, posterior(), values, axis, state.point, yRange);
-    one.rows.replaceChildren(curveTable(posterior(), values, axis));
+    const frame = drawCurve(one.place, posterior(), values, axis, state.point, yRange,
+      state.centiles);
+    one.rows.replaceChildren(curveTable(posterior(), values, axis, state.centiles));
     const where = placeWords(" = ", order.filter((d) => d !== axis));
     const what = `${posterior().target.name} along ${inputs.names[axis]}`;
     one.caption.textContent = where ? `${what}, at ${where}` : what;
@@ -102,6 +104,8 @@ function startPage(root, model) {
     checkbox("mark where little is known", true, (on) => { state.fade = on; redraw(); }),
     ...(model.atoms ? [checkbox("dots where the data are (private estimate)", false,
       (on) => { state.dots = on; redraw(); })] : []));
+  controls.append(checkbox("centiles of new observations in curves", false,
+    (on) => { state.centiles = on; redraw(); }));
   const lead = mapFigure ? mapFigure.node : curves[0].node;
   root.classList.toggle("wide", isOne);
   root.append(legend(Boolean(inputs.density), posterior().target.is_yes_no), create("div", { class: "lead-plot" }, lead, controls));

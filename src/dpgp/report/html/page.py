@@ -15,6 +15,7 @@ from matplotlib.colors import to_hex
 from dpgp import __version__
 from dpgp.effects.summary import WhatMatters, what_matters
 from dpgp.report import style
+from dpgp.report.guarantee import title_of
 from dpgp.report.html import guarantee, knowledge
 from dpgp.report.html.effects import effects
 from dpgp.report.html.markup import Markup, element, html, paragraph
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
 MEAN_COLOURS, UNCERTAINTY_COLOURS, STEPS = style.SEQUENTIAL, "magma_r", 33
-MOST_NAMES = 6
-"""Inputs that a title names."""
 
 
 def report_html(
@@ -35,7 +34,7 @@ def report_html(
 ) -> str:
     """Return the report as a page; ``model_file`` is what the model is called in its examples."""
     certificate = model.certificate
-    heading = _title(model) if title is None else title
+    heading = title_of(model.target_names, model.input_names) if title is None else title
     css, script = _style(), page_script()
     matters = [what_matters(model, k) for k in range(model.n_targets)]
     return Template(asset("template.html")).substitute(
@@ -58,16 +57,6 @@ def report_html(
         version=html(__version__),
         created=html(datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
     )
-
-
-def _title(model: FittedModel) -> str:
-    inputs = model.input_names
-    by = _listed(inputs) if len(inputs) <= MOST_NAMES else f"{len(inputs)} inputs"
-    return f"{_listed(model.target_names)} by {by}"
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _plots(model: FittedModel, matters: WhatMatters) -> Markup:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dpgp.export.specify import specification_of
 from dpgp.inference.conformal import COVERAGE
 from dpgp.inference.posterior import mixture_half_width
+from dpgp.model.centiles import CENTILES
 from dpgp.model.marginals import densities
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def payload(model: FittedModel) -> dict[str, Any]:
         "features": plain(features),
         "anchors": None if np.array_equal(features.get("anchors", ()), Z) else plain(Z),
         "projection": _multiple(P, features.get("projection")) or packed(P),
+        "scale_features": plain((shared["local_scale"] or {}).get("features")),
         "targets": [_target(model, k, specifications[k]) for k in range(count)],
         "atoms": _atoms(model),
     }
@@ -83,9 +85,18 @@ def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[s
         "Q": packed(_symmetric(specification["S"] + P @ specification["K_zz"] @ P.T)),
         "kernel": plain(specification["kernel"]),
         "function_factor": float(mixture_half_width(scales, COVERAGE)[0]),
-        "interval_factor": model.calibrations[k].factor(COVERAGE),
+        "interval_ends": list(model.calibrations[k].ends(COVERAGE)),
+        "centiles": [[level, model.calibrations[k].quantile(level)] for level in CENTILES],
+        "local_scale": _local_scale(specification["local_scale"]),
         "is_yes_no": model.options.is_yes_no,
+        "counts": model.options.counts,
     }
+
+
+def _local_scale(scale: dict[str, Any] | None) -> dict[str, Any] | None:
+    if scale is None:
+        return None
+    return {"w": plain(scale["w"]), "V": packed(_symmetric(scale["V"]))}
 
 
 def _symmetric(A: Array) -> Array:

@@ -282,6 +282,17 @@ function chanceWithin(mean, std) {
   return { mean: first, low, high };
 }
 
+// c(x) = exp(φᵀw + φᵀVφ), by which the standard deviation of an observation is multiplied
+function localScale({ scale_features }, { local_scale }) {
+  if (!scale_features) return () => 1;
+  const phi = featureMap(scale_features), V = matrix(local_scale.V);
+  const product = new Float64Array(local_scale.w.length);
+  return (u) => {
+    const at = phi(u);
+    return Math.exp(dot(local_scale.w, at) + dot(times(V, at, product), at));
+  };
+}
+
 class Posterior {
   constructor(model, k) {
     const target = model.targets[k];
@@ -296,6 +307,7 @@ class Posterior {
     this.k_xx = diagonal(target.kernel);
     this.d = new Float64Array(target.m.length);
     this.a = new Float64Array(anchors.length);
+    this.localScale = localScale(model, target);
   }
 
   // The public bounds of the target are centre ± scale
@@ -313,7 +325,7 @@ class Posterior {
       raw,
       mean: this.target.is_yes_no ? chanceWithin(raw, std).mean : this.cut(raw),
       std,
-      observationStd: scale * Math.sqrt(variance + this.target.noise_variance),
+      observationStd: this.localScale(u) * scale * Math.sqrt(variance + this.target.noise_variance),
     };
   }
 
@@ -324,19 +336,23 @@ class Posterior {
     return Math.max(dot(times(this.Q, phi, this.d), phi) - 2 * dot(k, a) + k_xx, 0);
   }
 
-  // The same with 95 % intervals for the function and for a new observation, all within the bounds
+  // The same with 95 % intervals for the function and for a new observation, and centiles of such
+  // observations, all within the bounds
   predict(x) {
-    const { raw, ...at } = this.at(x), { function_factor, interval_factor } = this.target;
+    const { raw, ...at } = this.at(x), { function_factor, interval_ends, centiles } = this.target;
     if (this.target.is_yes_no) {
       const { low, high } = chanceWithin(raw, function_factor * at.std / NORMAL_95);
-      return { ...at, functionLow: low, functionHigh: high, lower: low, upper: high };
+      return { ...at, functionLow: low, functionHigh: high, lower: low, upper: high, centiles: [] };
     }
+    const whole = this.target.counts ? (value) => Math.floor(value + 0.5) : (value) => value;
+    const observed = (factor) => whole(this.cut(at.mean + factor * at.observationStd));
     return {
       ...at,
       functionLow: this.cut(raw - function_factor * at.std),
       functionHigh: this.cut(raw + function_factor * at.std),
-      lower: this.cut(at.mean - interval_factor * at.observationStd),
-      upper: this.cut(at.mean + interval_factor * at.observationStd),
+      lower: observed(interval_ends[0]),
+      upper: observed(interval_ends[1]),
+      centiles: centiles.map(([, factor]) => observed(factor)),
     };
   }
 }

@@ -1,0 +1,158 @@
+r"""The law behind one noisy histogram: bent candidates, weighted by the likelihood of the counts.
+
+A candidate has a mass b in every bin and a CDF on a grid. A bend multiplies its masses by
+:math:`1 + f`, :math:`f \sim N(0, \sigma_f^2K)`: with little noise the counts speak, with much noise
+the candidates do. Conditioning on counts with Gaussian noise is exact. docs/method.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+Array = NDArray[np.float64]
+Law = Callable[[Array], Array]
+
+# The prior of the bend, set by hand
+BEND_SDS = np.array([0.1, 0.3, 1.0])  # distance from any candidate, relative to its density
+BEND_LENGTH = 0.5  # correlation length of the bend, in normal scores
+BEND_ROUGHNESS = 0.2  # share of its variance that is each bin's own: peaks and gaps
+TAIL_FREEDOM = 0.25  # how much freer the bend is in the tails, 1 + z²/4
+
+SLIGHT = 1e-9
+"""Relative jitter, and a slope that makes a CDF invertible: both below any count's noise."""
+
+EDGE_OF_MASS = 1e-6
+"""Keeps normal scores finite where a candidate has no mass beyond a bin."""
+
+
+class Candidates(NamedTuple):
+    """Bent laws: mass per bin, CDF on the grid, covariance of the bend, log prior."""
+
+    bins: Array
+    cdfs: Array
+    bends: Array
+    log_prior: Array
+
+
+def bent_candidates(
+    laws: Iterable[tuple[Law, float]], edges: Array, grid: Array, score: Law = norm.ppf
+) -> Candidates:
+    """Return every law, a CDF with its log prior, with every bend.
+
+    ``score`` takes a CDF's value to the normal score along which the bend is smooth.
+    """
+    rows = []
+    for law, log_prior in laws:
+        bins = np.diff(law(edges))
+        cdf, K = law(grid), _bend_covariance(bins, score)
+        rows += [(bins, cdf, bend**2 * K, log_prior) for bend in BEND_SDS]
+    return Candidates(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+@dataclass(frozen=True)
+class LawBelief:
+    """What noisy counts say of a law.
+
+    ``weights`` of the candidates, and under each of them mean and covariance of the bins' masses.
+    """
+
+    candidates: Candidates
+    weights: Array
+    masses: Array
+    covariances: Array
+
+    @cached_property
+    def bent(self) -> Array:
+        """CDF on the grid under every candidate, its mass in every bin moved to the mean."""
+        rows = zip(self.candidates.cdfs, self.candidates.bins, self.masses, strict=True)
+        return np.array([_bend_cdf(cdf, b, q) for cdf, b, q in rows])
+
+    @property
+    def cdf(self) -> Array:
+        """Posterior mean of the CDF on the grid, strictly increasing within [0, 1]."""
+        return increasing(self.weights @ self.bent)
+
+
+def believe(
+    counts: Array, noise_std: float, n: float, candidates: Candidates, n_std: float = 0.0
+) -> LawBelief:
+    r"""Condition candidates on noisy counts of n rows.
+
+    For each mass vector b and bend, :math:`q = b \circ (1 + f)`, :math:`f \sim N(0, \sigma_f^2 K)`,
+    so that :math:`c \sim N(nb,\ n^2\sigma_f^2D_bKD_b + n(D_b - bb^\top) + \sigma_h^2 I)` with
+    :math:`D_b = \mathrm{diag}(b)`; weights and means are then exact. Where n is itself noisy, its
+    ``n_std`` adds :math:`\sigma_n^2bb^\top`.
+    """
+    b = candidates.bins
+    D_b, bb = b[:, :, None] * np.eye(b.shape[1]), b[:, :, None] * b[:, None, :]
+    # Cov(c) = n²σ_f² D_bKD_b + n(D_b − bbᵀ) + σ_n² bbᵀ + σ_h² I
+    signal = n * n * candidates.bends * bb
+    noise = n * (D_b - bb) + n_std**2 * bb + (noise_std**2 + SLIGHT * n) * np.eye(b.shape[1])
+    residual = (counts - n * b)[:, :, None]
+    solved = np.linalg.solve(signal + noise, np.concatenate([residual, signal], axis=2))
+    log_determinant = np.linalg.slogdet(signal + noise)[1]
+    # −½ rᵀCov(c)⁻¹r − ½ log|Cov(c)|, r = c − nb
+    misfit = np.sum(residual[:, :, 0] * solved[:, :, 0], axis=1)
+    log_weights = candidates.log_prior - 0.5 * misfit - 0.5 * log_determinant
+    weights = np.exp(log_weights - log_weights.max())
+    return LawBelief(
+        candidates,
+        weights / weights.sum(),
+        # E[q | c] = b + n σ_f² D_bKD_b Cov(c)⁻¹ r,  Cov(q | c) = (S − S Cov(c)⁻¹ S)/n², S = signal
+        b + (signal @ solved[:, :, :1])[:, :, 0] / n,
+        (signal - signal @ solved[:, :, 1:]) / n**2,
+    )
+
+
+def increasing(cdf: Array) -> Array:
+    """Strictly increasing within [0, 1]: running maximum plus a slope too small to matter."""
+    monotone = np.maximum.accumulate(np.clip(cdf, 0.0, 1.0))
+    strict: Array = (monotone + SLIGHT * np.arange(len(cdf))) / (1 + SLIGHT * len(cdf))
+    return strict
+
+
+def check_counts(counts: Array, noise_std: float, n: float, edges: Array) -> None:
+    """Refuse counts and edges that do not fit each other."""
+    if counts.shape != (len(edges) - 1,):
+        raise ValueError(
+            f"`counts` must have one entry per bin, {len(edges) - 1}, got shape {counts.shape}."
+        )
+    if edges[-1] != np.inf or not (np.diff(edges) > 0).all():
+        raise ValueError("`edges` must increase, and end at infinity.")
+    if not (n > 0 and noise_std >= 0):
+        raise ValueError(
+            f"`n` must be positive and `noise_std` not negative, got {n} and {noise_std}."
+        )
+
+
+def _bend_covariance(bins: Array, score: Law) -> Array:
+    r"""Covariance of :math:`f` in units of the bend: smooth in the normal score, freer in the tail.
+
+    With the score z at the middle of a bin,
+    :math:`K = a(z)a(z')[(1 - r)\exp(-(z - z')^2/2\ell^2) + r\,1_{z = z'}]` and
+    :math:`a = 1 + z^2/4`, centred so that :math:`\sum_j b_jf_j = 0`.
+    """
+    middles = np.cumsum(bins) - bins / 2
+    z = score(np.clip(middles, EDGE_OF_MASS, 1 - EDGE_OF_MASS))
+    freedom = 1 + TAIL_FREEDOM * z**2
+    smooth = np.exp(-0.5 * ((z[:, None] - z) / BEND_LENGTH) ** 2)
+    rough = np.eye(len(z))
+    K = np.outer(freedom, freedom) * ((1 - BEND_ROUGHNESS) * smooth + BEND_ROUGHNESS * rough)
+    # (I − 1bᵀ/Σb) K (I − 1bᵀ/Σb)ᵀ
+    centre = np.eye(len(bins)) - np.outer(np.ones(len(bins)), bins / bins.sum())
+    centred: Array = centre @ K @ centre.T
+    return centred
+
+
+def _bend_cdf(cdf: Array, b: Array, q: Array) -> Array:
+    """The candidate's CDF on the grid, its mass in every bin rescaled from b to q."""
+    before, after = np.cumsum(b, dtype=float), np.cumsum(q, dtype=float)
+    bent: Array = np.interp(cdf, np.insert(before, 0, 0.0), np.insert(after, 0, 0.0))
+    return bent

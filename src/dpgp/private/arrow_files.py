@@ -1,0 +1,93 @@
+"""Arrow IPC files and streams; Feather of version 2 is such a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import ipc
+
+from dpgp.private.cells import Cells
+from dpgp.private.rows import BATCH_ROWS
+from dpgp.private.table_file import Piece, clean_names
+from dpgp.private.tables import TableError
+
+FILE = b"ARROW1"
+STREAM = b"\xff\xff\xff\xff"
+NOT_ARROW = "the file is not Arrow or Feather of version 2, or damaged; write it again."
+
+
+@dataclass(frozen=True)
+class ArrowFile:
+    """A file of record batches, or some of them; None stands for all."""
+
+    path: str
+    where: str
+    names: tuple[str, ...]
+    is_stream: bool
+    chosen: tuple[int, ...] | None
+
+    @classmethod
+    def opened(cls, path: str, where: str, *, is_stream: bool) -> ArrowFile:
+        """Read what the file says of its columns."""
+        with _opened(path, where) as source:
+            reader = _reader(source, where, None, is_stream=is_stream)
+            chosen = None if is_stream else tuple(range(reader.num_record_batches))
+            return cls(path, where, clean_names(reader.schema.names), is_stream, chosen)
+
+    def pieces(self, names: Sequence[str]) -> Iterator[Piece]:
+        """Yield some rows at a time."""
+        wanted = [self.names.index(name) for name in names]
+        order = sorted(wanted)
+        with _opened(self.path, self.where) as source:
+            reader = _reader(source, self.where, order, is_stream=self.is_stream)
+            for batch in self._batches(reader):
+                table = pa.Table.from_batches([batch]).select([order.index(k) for k in wanted])
+                named = table.rename_columns(list(names))
+                for start in range(0, named.num_rows, BATCH_ROWS):
+                    yield partial(Cells, named.slice(start, BATCH_ROWS), self.where)
+
+    def _batches(self, reader: Any) -> Iterator[Any]:
+        numbers = iter(self.chosen or ())
+        while True:
+            try:
+                batch = (
+                    reader.read_next_batch()
+                    if self.chosen is None
+                    else reader.get_batch(next(numbers))
+                )
+            except StopIteration:
+                return
+            except Exception:  # whatever it says may quote the data
+                batch = None
+            if batch is None:
+                raise TableError(self.where + NOT_ARROW)
+            yield batch
+
+    def parts(self, count: int) -> list[ArrowFile]:
+        """Return parts of whole record batches; a stream cannot be cut."""
+        if not self.chosen:
+            return [self]
+        share = -(-len(self.chosen) // count)
+        cuts = range(0, len(self.chosen), share)
+        return [replace(self, chosen=self.chosen[k : k + share]) for k in cuts]
+
+
+def _opened(path: str, where: str) -> Any:
+    try:
+        return pa.OSFile(path, "rb")
+    except Exception:
+        pass
+    raise TableError(where + NOT_ARROW)
+
+
+def _reader(source: Any, where: str, fields: list[int] | None, *, is_stream: bool) -> Any:
+    options = ipc.IpcReadOptions(included_fields=fields) if fields else None
+    try:
+        return (ipc.open_stream if is_stream else ipc.open_file)(source, options=options)
+    except Exception:  # whatever it says may quote the data
+        pass
+    raise TableError(where + NOT_ARROW)

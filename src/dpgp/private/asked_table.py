@@ -1,0 +1,87 @@
+"""A table as the estimator is given it: what to read of it is asked by column names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dpgp.numeric import check_column_names
+from dpgp.options import Options
+from dpgp.private.cluster_rows import Engine
+from dpgp.private.engines import read_files
+from dpgp.private.files import open_files
+from dpgp.private.source import Source
+from dpgp.private.table_file import TableFile, require
+from dpgp.private.table_objects import is_table, open_object
+from dpgp.private.table_rows import Wanted
+from dpgp.private.tables import clean_name
+
+
+@dataclass(frozen=True)
+class AskedTable:
+    """Files with the columns that are targets, and the one that says whose a row is."""
+
+    files: Sequence[TableFile]
+    targets: tuple[str, ...]
+    unit: str | None
+
+    @classmethod
+    def opened(cls, table: Any, target: Any, unit: Any) -> AskedTable:
+        """Open a table; an error where it is none, or columns are not named."""
+        targets = _names(target, "target")
+        if not targets:
+            raise ValueError("`target` must name at least one column.")
+        if unit is not None and not isinstance(unit, str):
+            raise TypeError(
+                f"`units` must be the name of a column where `target` is one, got "
+                f"{type(unit).__name__}."
+            )
+        unit = None if unit is None else clean_name(unit)
+        return cls(_opened(table, hold=unit is not None), targets, unit)
+
+    def inputs(self, bounds: Any, categories: Any) -> tuple[str, ...]:
+        """Return the columns that bounds and categories name, or all that are nothing else.
+
+        They come in the order of the table.
+        """
+        others, names = {*self.targets, self.unit}, self.files[0].names
+        if isinstance(bounds, Mapping):
+            asked = [*bounds, *(categories if isinstance(categories, Mapping) else ())]
+            require(self.files[0], [*asked, *self.targets])
+            found = tuple(name for name in names if name in asked)
+        else:
+            found = tuple(name for name in names if name not in others)
+        check_column_names(found)
+        taken = others.intersection(found) - {self.unit}
+        if taken:
+            raise ValueError(f"column {min(map(str, taken))!r} must be input or target, not both.")
+        return found
+
+    def rows(
+        self, inputs: tuple[str, ...], options: Options, workers: Engine | None, threads: int
+    ) -> Source:
+        """Go through the table once; a TableError where it does not hold what is wanted."""
+        wanted = Wanted(inputs, self.targets, self.unit, options)
+        return read_files(self.files, wanted, workers, threads)
+
+
+def _opened(table: Any, *, hold: bool) -> Sequence[TableFile]:
+    if isinstance(table, str | os.PathLike):
+        return open_files(table)
+    if isinstance(table, list | tuple) and all(isinstance(p, str | os.PathLike) for p in table):
+        return open_files(table)
+    if is_table(table):
+        return [open_object(table, hold=hold)]
+    raise TypeError(
+        "`X` must be a path, a list of paths, or a table that hands out Arrow data where `target` "
+        f"names a column, got {type(table).__name__}."
+    )
+
+
+def _names(names: Any, argument: str) -> tuple[str, ...]:
+    listed = [names] if isinstance(names, str) else names
+    if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
+        raise TypeError(f"`{argument}` must be the name of a column, or a list of names.")
+    return tuple(clean_name(name) for name in listed)

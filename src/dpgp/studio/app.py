@@ -1,0 +1,158 @@
+"""The pages of a studio and their questions, as an application for any ASGI server."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp
+
+from dpgp.cli.failures import UsageError, words
+from dpgp.privacy.books import BudgetError
+from dpgp.studio.ledgers import verified
+from dpgp.studio.papers import REPORT
+from dpgp.studio.questions import Body, Studio, Values, table_values
+from dpgp.studio.security import Guard
+from dpgp.studio.words import as_sentence
+
+MOST_JSON = 2**20
+"""Bytes of a question; a study of a thousand columns has less."""
+MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+REPORT_POLICY = "sandbox allow-scripts; frame-ancestors 'self'"  # the page brings its own besides
+A_FAULT = "Something failed in the studio that should not have. It spent nothing."
+NOT_UNDERSTOOD = "the page sent no question; load it again."
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def application(studio: Studio, token: str, port: int) -> ASGIApp:
+    """Return the guarded application, everything in it under a token."""
+    questions = {
+        "open": studio.open_path,
+        "forecast": studio.forecast,
+        "epsilon": studio.epsilon,
+        "consent": studio.consent,
+        "fit": studio.fit,
+        "job": studio.job,
+        "cancel": studio.cancel,
+        "jobs": studio.list_jobs,
+        "ledger": studio.show_ledger,
+        "choose-ledger": studio.choose_ledger,
+        "forget-ledger": studio.forget_ledger,
+    }
+    routes = [
+        Route("/", partial(_asset, name="index.html")),
+        Route("/assets/{name}", _asset),
+        Route("/papers/{key}/{name}", partial(_paper, studio)),
+        Route("/api/upload", partial(_upload, studio), methods=["PUT"]),
+        Route("/api/verify", partial(_verify, studio), methods=["PUT"]),
+        *(
+            Route(f"/api/{name}", partial(_answer, ask), methods=["POST"])
+            for name, ask in questions.items()
+        ),
+    ]
+
+    @asynccontextmanager
+    async def until_closed(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await run_in_threadpool(studio.close)
+
+    app = Starlette(
+        routes=[Mount(f"/{token}", routes=routes)],
+        exception_handlers={Exception: _fault},
+        lifespan=until_closed,
+    )
+    return Guard(app, token, port)
+
+
+async def _answer(ask: Callable[[Body], Values], request: Request) -> Response:
+    """Answer a question in JSON."""
+    try:
+        body = await _body(request)
+    except UsageError as error:
+        return _refusal(error)
+    return await _in_words(partial(ask, body))
+
+
+async def _in_words(work: Callable[[], Values]) -> Response:
+    """Return what work finds; what a user can mend is one sentence."""
+    try:
+        return JSONResponse(await run_in_threadpool(work))
+    except (ValueError, TypeError, BudgetError, OSError) as error:
+        return _refusal(error)
+
+
+def _refusal(error: Exception) -> Response:
+    message = "it cannot be read or written." if isinstance(error, OSError) else words(error)
+    return JSONResponse({"message": as_sentence(message)}, 400)
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """Return what a page sends, if it is little."""
+    text = b""
+    async for chunk in request.stream():
+        text += chunk
+        if len(text) > MOST_JSON:
+            raise UsageError("the question is too long.")
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        raise UsageError(NOT_UNDERSTOOD) from None
+    if not isinstance(body, dict):
+        raise UsageError(NOT_UNDERSTOOD)
+    return body
+
+
+async def _upload(studio: Studio, request: Request) -> Response:
+    try:
+        table = await studio.desk.take(request.query_params.get("name", ""), request.stream())
+    except (ValueError, OSError, ClientDisconnect) as error:
+        return _refusal(error)
+    return JSONResponse(table_values(table))
+
+
+async def _verify(studio: Studio, request: Request) -> Response:
+    try:
+        path = await studio.desk.copy(secrets.token_hex(16), request.stream())
+    except (ValueError, OSError, ClientDisconnect) as error:
+        return _refusal(error)
+    try:
+        return await _in_words(partial(verified, path))
+    finally:
+        path.unlink()
+
+
+async def _paper(studio: Studio, request: Request) -> Response:
+    try:
+        path, paper = studio.paper(request.path_params["key"], request.path_params["name"])
+    except UsageError:
+        return _not_found()
+    headers = {"Content-Security-Policy": REPORT_POLICY} if paper.name == REPORT else None
+    return FileResponse(path, media_type=paper.media_type, headers=headers)
+
+
+async def _asset(request: Request, name: str | None = None) -> Response:
+    folder = files("dpgp.studio") / "assets"
+    wanted = name or request.path_params["name"]
+    if wanted not in {entry.name for entry in folder.iterdir()}:
+        return _not_found()
+    return Response((folder / wanted).read_bytes(), media_type=MEDIA_TYPES[Path(wanted).suffix])
+
+
+def _not_found() -> Response:
+    return Response("Not found.", 404, media_type="text/plain")
+
+
+async def _fault(_: Request, __: Exception) -> Response:
+    return JSONResponse({"message": A_FAULT}, 500)

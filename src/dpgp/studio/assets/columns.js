@@ -1,0 +1,178 @@
+// What is public about the columns: typed here, never read from the table.
+
+import { clearFaults, el, fault, field, numberInput, numberOf, radios, textInput } from "./dom.js";
+import { ROLES, levelsOf, state, withRole } from "./study.js";
+
+const MANY = 12;
+
+export function columnsPage(place, go) {
+  const form = el("form", { novalidate: true, onsubmit: (event) => {
+    event.preventDefault();
+    if (check(form)) go("accuracy");
+  } });
+  place.append(
+    el("h1", { tabindex: "-1" }, "Say what is public about the columns"),
+    el("p", { class: "lead" },
+      `${state.table.name} has ${state.columns.length} columns. Say what to predict, what from, and between which bounds every value must lie.`),
+    el("p", { class: "note" },
+      "Bounds and categories are public knowledge. Take them from the questionnaire, the measuring device or the literature, never from the table: its largest value is somebody's value. Values beyond count as at the bound."),
+    form,
+  );
+  form.append(titleField(), columnList(), people(), rowCount(), incomplete(),
+    el("div", { class: "actions" },
+      el("a", { class: "button", href: "#file" }, "Back"),
+      el("button", { type: "submit", class: "primary" }, "Continue")));
+}
+
+function titleField() {
+  const input = textInput("title", state.title, { maxlength: "200", oninput: () => { state.title = input.value; } });
+  return field("Title of the study (optional)", input, "Stands above the report.");
+}
+
+function columnList() {
+  const rows = state.columns.map(columnRow);
+  const body = el("div", { class: "columns", role: "list" }, rows);
+  const parts = [el("h2", {}, "Columns"), body];
+  if (rows.length > MANY) parts.splice(1, 0, finder(rows));
+  return el("section", {}, parts);
+}
+
+function finder(rows) {
+  const input = textInput("find", "", { type: "search", oninput: () => {
+    const wanted = input.value.trim().toLowerCase();
+    rows.forEach((row, k) => {
+      row.hidden = !state.columns[k].name.toLowerCase().includes(wanted) && state.columns[k].role === "none";
+    });
+  } });
+  return field("Find a column", input);
+}
+
+function columnRow(column, k) {
+  const details = el("div", { class: "details" });
+  const select = el("select", { id: `role-${k}`, onchange: () => {
+    column.role = select.value;
+    showDetails(details, column, k);
+  } }, ROLES.map(([value, label]) => el("option", { value, selected: value === column.role }, label)));
+  showDetails(details, column, k);
+  return el("div", { class: "column", role: "listitem" },
+    el("div", { class: "what" }, el("label", { for: `role-${k}` }, column.name), select), details);
+}
+
+function showDetails(details, column, k) {
+  details.replaceChildren();
+  if (column.role === "category") details.append(...levels(column, k));
+  else if (column.role !== "none") details.append(...ends(column, k));
+}
+
+function ends(column, k) {
+  const low = numberInput(`low-${k}`, column.low, { oninput: () => { column.low = low.value; } });
+  const high = numberInput(`high-${k}`, column.high, { oninput: () => { column.high = high.value; } });
+  const parts = [
+    field(boundLabel("Lowest", column), low), field(boundLabel("Highest", column), high),
+  ];
+  const { hint } = column;
+  if (hint && "low" in hint) {
+    parts.push(hintButton(`${hint.low} to ${hint.high}`, hint.why, () => {
+      column.low = low.value = String(hint.low);
+      column.high = high.value = String(hint.high);
+      low.focus();
+    }));
+  }
+  return parts;
+}
+
+const boundLabel = (which, column) =>
+  el("span", {}, which, el("span", { class: "unseen" }, ` value of ${column.name}`));
+
+function levels(column, k) {
+  const input = el("textarea", { id: `levels-${k}`, rows: "3", spellcheck: "false", value: column.levels, oninput: () => {
+    column.levels = input.value;
+  } });
+  const parts = [field(el("span", {}, "Categories", el("span", { class: "unseen" }, ` of ${column.name}`)), input,
+    "All that there are, as the table spells them, one a line.")];
+  const { hint } = column;
+  if (hint && "levels" in hint) {
+    parts.push(hintButton(hint.levels.join(", "), hint.why, () => {
+      column.levels = input.value = hint.levels.join("\n");
+      input.focus();
+    }));
+  }
+  return parts;
+}
+
+const hintButton = (what, why, use) =>
+  el("p", { class: "hint" }, el("button", { type: "button", onclick: use }, `Use ${what}`), ` ${why}`);
+
+function people() {
+  const rest = el("div", { class: "rest" });
+  const show = (answer) => {
+    state.severalRows = answer;
+    rest.replaceChildren(...(answer === "yes" ? unitFields() : []));
+  };
+  const question = radios("Can one person have several rows?", "several",
+    [["no", "No: a row is a person"], ["yes", "Yes: a column says whose a row is"]], state.severalRows, show);
+  show(state.severalRows);
+  return el("section", {}, el("h2", {}, "People"), question, rest);
+}
+
+function unitFields() {
+  const select = el("select", { id: "unit", onchange: () => { state.unit = select.value; } },
+    el("option", { value: "" }, "choose a column"),
+    state.columns.map(({ name }) => el("option", { value: name, selected: name === state.unit }, name)));
+  const most = numberInput("most-rows", state.mostRows, { inputmode: "numeric", oninput: () => { state.mostRows = most.value; } });
+  return [
+    field("Column that says whose a row is", select),
+    field("Rows of one person that count, at most", most, "The first ones count. Fewer give more accuracy for the same ε."),
+  ];
+}
+
+function rowCount() {
+  const input = numberInput("rows", state.rows, { inputmode: "numeric", oninput: () => { state.rows = input.value; } });
+  const secret = el("input", { type: "checkbox", id: "secret-rows", checked: state.secretRows, onchange: () => {
+    state.secretRows = secret.checked;
+  } });
+  return el("section", {}, el("h2", {}, "Rows"),
+    field("How many rows are there, or a public guess?", input, "For the forecast."),
+    el("div", { class: "option" }, secret,
+      el("label", { for: "secret-rows" }, "How many there are is a secret too, and whether somebody is in the table at all")));
+}
+
+function incomplete() {
+  return radios("Incomplete rows", "missing", [
+    ["error", "stop the fit, before anything is spent"],
+    ["ignore", "contribute nothing"],
+  ], state.missing, (value) => { state.missing = value; });
+}
+
+function check(form) {
+  clearFaults(form);
+  const at = (id) => form.querySelector(`#${id}`);
+  state.columns.forEach((column, k) => checkColumn(column, k, at));
+  if (!withRole("target").length) fault(at("role-0"), "Choose a column to predict.");
+  else if (!withRole("number", "category").length) fault(at("role-0"), "Choose a column to predict from.");
+  if (state.severalRows === "yes") checkPeople(at);
+  if (!isCount(state.rows)) fault(at("rows"), "Type a whole number.");
+  const first = form.querySelector("[aria-invalid]");
+  first?.focus();
+  return first === null;
+}
+
+function checkColumn(column, k, at) {
+  if (column.role === "category") {
+    if (levelsOf(column.levels).length < 2) fault(at(`levels-${k}`), "Type two categories or more.");
+    return;
+  }
+  if (column.role === "none") return;
+  const low = numberOf(column.low);
+  const high = numberOf(column.high);
+  if (low === null) fault(at(`low-${k}`), "Type a number.");
+  if (high === null) fault(at(`high-${k}`), "Type a number.");
+  else if (low !== null && high <= low) fault(at(`high-${k}`), "Must be above the lowest.");
+}
+
+function checkPeople(at) {
+  if (!state.unit) fault(at("unit"), "Choose the column that says whose a row is.");
+  if (!isCount(state.mostRows)) fault(at("most-rows"), "Type a whole number, 1 or more.");
+}
+
+const isCount = (text) => Number.isInteger(numberOf(text)) && numberOf(text) >= 1;

@@ -1,0 +1,110 @@
+"""Tables that were opened: copies in a private folder that goes with the studio, or named files."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from tempfile import TemporaryDirectory
+
+from dpgp.cli.failures import UsageError
+from dpgp.cli.header import Header, read_header
+from dpgp.plain_text import made_plain
+
+MOST_BYTES = 2 * 2**30
+"""Of one upload; a larger table is named by its path, and not copied."""
+
+
+@dataclass(frozen=True)
+class OpenedTable:
+    """A table by what may be shown of it: its name and its header."""
+
+    key: str
+    name: str
+    path: Path
+    header: Header
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether the file came through the page, and lies in the private folder."""
+        return self.path.name == self.key
+
+    @property
+    def state(self) -> str:
+        """Changes whenever the file does."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            raise UsageError(f"'{self.name}' is no longer there; choose the file again.") from None
+        return f"{self.path} {found.st_size} {found.st_mtime_ns}"
+
+
+class Desk:
+    """All tables of a studio, under keys that nobody can guess."""
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="dpgp-studio-")  # readable by its owner alone
+        self._tables: dict[str, OpenedTable] = {}
+
+    @property
+    def folder(self) -> Path:
+        """Where uploads lie."""
+        return Path(self._folder.name)
+
+    def table(self, key: object) -> OpenedTable:
+        """Return a table that was opened."""
+        if not isinstance(key, str) or key not in self._tables:
+            raise UsageError("no table was chosen; choose a file first.")
+        return self._tables[key]
+
+    def open_path(self, text: str) -> OpenedTable:
+        """Open a file of this machine where it is."""
+        path = Path(text.strip()).expanduser()
+        if not text.strip() or not path.is_file():
+            raise UsageError(f"there is no file '{text.strip()}'; type its whole path.")
+        path = path.absolute()
+        return self._opened(secrets.token_hex(16), path.name, path)
+
+    async def take(self, name: str, chunks: AsyncIterator[bytes]) -> OpenedTable:
+        """Copy an upload into the private folder."""
+        key = secrets.token_hex(16)
+        path = await self.copy(key, chunks)
+        try:
+            return self._opened(key, _file_name(name), path)
+        except ValueError:
+            path.unlink()
+            raise
+
+    async def copy(self, key: str, chunks: AsyncIterator[bytes]) -> Path:
+        """Write what arrives to a file, and nothing of it where it is too much or breaks off."""
+        path, size = self.folder / key, 0
+        try:
+            with path.open("xb") as file:
+                async for chunk in chunks:
+                    size += len(chunk)
+                    if size > MOST_BYTES:
+                        raise UsageError(
+                            f"the file is larger than {MOST_BYTES // 2**30} GB; type its path "
+                            "instead, and it is read where it is."
+                        )
+                    file.write(chunk)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return path
+
+    def close(self) -> None:
+        """Remove all copies."""
+        self._folder.cleanup()
+
+    def _opened(self, key: str, name: str, path: Path) -> OpenedTable:
+        table = OpenedTable(key, name, path, read_header(str(path)))
+        self._tables[key] = table
+        return table
+
+
+def _file_name(text: str) -> str:
+    """Return the last part of whatever a browser calls the file."""
+    name = made_plain(PurePosixPath(PureWindowsPath(text).name).name).strip()
+    return name[:200] or "table"

@@ -1,0 +1,228 @@
+"""Fits of a studio, each in a process of its own, and none of them twice."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any
+
+from dpgp.cli.failures import UsageError
+from dpgp.privacy.rounding import text_up
+from dpgp.studio.asked import STUDY_FILE, Asked
+from dpgp.studio.consents import planned_releases
+from dpgp.studio.papers import PAPERS, SCRIPT
+from dpgp.studio.script import script_of
+from dpgp.studio.words import as_sentence
+
+WORKER = (sys.executable, "-P", "-m", "dpgp.studio.worker")  # -P: no module of the folder it is in
+NOTHING_SPENT = "Nothing was spent."
+UNKNOWN = (
+    "It did not say what it had spent: count all of it, ε = {epsilon} at δ = {delta}, against the "
+    "budget of these people."
+)
+NO_WORD = {
+    "ended": "failed",
+    "message": "The fit ended without a word, perhaps for want of memory.",
+}
+WITH_LEDGER = " The ledger counts it."
+
+
+@dataclass
+class Job:
+    """One fit: what it is about, how far it is, and how it ended."""
+
+    key: str
+    asked: Asked
+    folder: Path
+    releases: int
+    status: str = "running"
+    step: str = "Starting"
+    released: int = 0
+    may_have_spent: bool = False
+    saved: bool = False
+    message: str = ""
+    health: list[str] = field(default_factory=list)
+    last_words: Mapping[str, Any] = field(default_factory=lambda: NO_WORD)
+    started: float = field(default_factory=time.monotonic)
+    seconds: float = 0.0
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the fit goes on, also where it was told to stop."""
+        return self.status in ("running", "stopping")
+
+    def values(self) -> dict[str, Any]:
+        """Return what a page shows."""
+        if self.is_running:
+            self.seconds = time.monotonic() - self.started
+        return {
+            "key": self.key,
+            "title": self.asked.title,
+            "status": self.status,
+            "step": self.step,
+            "released": self.released,
+            "releases": self.releases,
+            "seconds": round(self.seconds, 1),
+            "message": as_sentence(self.message),
+            "health": self.health,
+            "guarantee": self._guarantee(),
+            "folder": str(self.folder),
+            "papers": [
+                {"name": paper.name, "what": paper.what}
+                for paper in PAPERS
+                if self.saved and (self.folder / paper.name).is_file()
+            ],
+        }
+
+    def _guarantee(self) -> str:
+        request = self.asked.request
+        return f"({text_up(request.epsilon)}, {text_up(request.delta)})-differential privacy"
+
+    def hear(self, event: Mapping[str, Any]) -> None:
+        """Take in what the worker says."""
+        self.step = event.get("step", self.step)
+        self.saved = self.saved or "saved" in event
+        if "spends" in event:
+            self.released += 1
+            self.may_have_spent = True
+        if "ended" in event:
+            self.last_words = event
+
+    def words(self) -> str:
+        """Say how it ended, and what was spent if there is no model to show for it."""
+        notes = list(self.last_words.get("notes", ())) or [self._spent_in_words()]
+        said = self.last_words.get("message", "")
+        return " ".join([said, *([] if self.saved else notes)]).strip()
+
+    def end(self) -> None:
+        """Take what the worker said last for the end."""
+        self.seconds = time.monotonic() - self.started
+        self.message = self.words()
+        self.health = self.last_words.get("health", [])
+        self.status = "done" if self.saved else self.last_words["ended"]
+
+    def _spent_in_words(self) -> str:
+        if not self.may_have_spent:
+            return NOTHING_SPENT
+        request = self.asked.request
+        words = UNKNOWN.format(epsilon=text_up(request.epsilon), delta=text_up(request.delta))
+        return words + (WITH_LEDGER if self.asked.study.ledger is not None else "")
+
+
+class Jobs:
+    """All fits of a studio, one at a time, by a key that is the same for one consent."""
+
+    def __init__(self, folder: Path, worker: Sequence[str] = WORKER) -> None:
+        self.folder = folder
+        self._worker = worker
+        self._jobs: dict[str, Job] = {}
+        self._running: dict[str, tuple[subprocess.Popen[str], Thread]] = {}
+        self._lock = Lock()
+
+    def all(self) -> list[Job]:
+        """Return all fits, the newest first."""
+        return list(self._jobs.values())[::-1]
+
+    def job(self, key: str) -> Job:
+        """Return a fit."""
+        if key not in self._jobs:
+            raise UsageError("there is no such fit; start again.")
+        return self._jobs[key]
+
+    def key_of(self, asked: Asked) -> str:
+        """Return the key that a consent to a study has until the fit has ended."""
+        return asked.key(self.ended_before(asked))
+
+    def ended_before(self, asked: Asked) -> int:
+        """Return how often the same study was fitted here, and ended."""
+        return sum(not job.is_running and job.asked == asked for job in self.all())
+
+    def start(self, asked: Asked, key: str) -> Job:
+        """Start a fit that was consented to; where it was started already, return that."""
+        with self._lock:
+            if key in self._jobs:
+                return self._jobs[key]
+            if key != self.key_of(asked):
+                raise UsageError(
+                    "this is not what was consented to: the study, the file or the ledger has "
+                    "changed since. Read the consent again."
+                )
+            if self._running:
+                raise UsageError("another fit is running; wait for its end, or cancel it.")
+            job = Job(key, asked, self._new_folder(asked), self._releases(asked))
+            self._start_process(job)
+            self._jobs[key] = job
+            return job
+
+    def cancel(self, key: str) -> Job:
+        """Tell a fit to stop; it ends with what it has spent."""
+        job = self.job(key)
+        with self._lock:
+            if key in self._running and job.status == "running":
+                job.status = "stopping"
+                stdin = self._running[key][0].stdin
+                if stdin is not None:
+                    stdin.close()
+        return job
+
+    def close(self) -> list[Job]:
+        """Stop what runs, wait for it, and return the fits that were stopped."""
+        stopped = [job for job in self.all() if job.is_running]
+        for job in stopped:
+            thread = self._running[job.key][1]
+            self.cancel(job.key)
+            thread.join()
+        return stopped
+
+    def _releases(self, asked: Asked) -> int:
+        return len(planned_releases(asked.request, asked.rows))
+
+    def _new_folder(self, asked: Asked) -> Path:
+        """Make the folder of a study, before anything is spent."""
+        day = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
+        slug = re.sub(r"[\W_]+", "-", asked.title.casefold()).strip("-")[:40] or "study"
+        folder = self.folder / f"{day}-{slug}"
+        folder.mkdir(parents=True)
+        (folder / STUDY_FILE).write_text(asked.text, encoding="utf-8", newline="\n")
+        (folder / SCRIPT).write_text(script_of(asked), encoding="utf-8", newline="\n")
+        return folder
+
+    def _start_process(self, job: Job) -> None:
+        process = subprocess.Popen(
+            [*self._worker, str(job.folder), str(job.asked.table.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            encoding="utf-8",
+            start_new_session=True,  # Ctrl-C in the terminal reaches it through the studio alone
+        )
+        thread = Thread(target=self._listen, args=(job, process), daemon=True)
+        self._running[job.key] = (process, thread)
+        thread.start()
+
+    def _listen(self, job: Job, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        with process:
+            for line in process.stdout:
+                job.hear(json.loads(line))
+        with self._lock:
+            del self._running[job.key]
+            self._end(job)
+
+    def _end(self, job: Job) -> None:
+        """End a fit; what was spent is left beside the study where there is no model."""
+        words = job.words()
+        if not job.saved and job.may_have_spent:
+            (job.folder / "spent.txt").write_text(f"{words}\n", encoding="utf-8")
+        elif not job.saved:
+            shutil.rmtree(job.folder)
+        job.end()

@@ -1,0 +1,108 @@
+"""The ledger of a studio: opened or created once, shown with its history; and files verified."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dpgp.cli.failures import UsageError
+from dpgp.cli.ledger_words import (
+    ENTRY_HEADINGS,
+    GROUP_HEADINGS,
+    entry_rows,
+    group_rows,
+    state,
+    state_pairs,
+)
+from dpgp.ledger import Ledger
+from dpgp.privacy.rounding import text_down
+from dpgp.verify import verify
+from dpgp.verify.file import ONLY_THE_SIGNER, PROVES
+
+_SQLITE = b"SQLite format 3\0"
+
+
+def ledger_values(ledger: Ledger | None, folder: Path) -> dict[str, Any]:
+    """Return what a ledger says, newest entry first; of none, where one could be."""
+    if ledger is None:
+        return {"ledger": None, "suggested": str(folder / "study.ledger")}
+    about = state(ledger)
+    return {
+        "ledger": {
+            "path": about["path"],
+            "name": ledger.path.name,
+            "pairs": state_pairs(about),
+            "cap": about["epsilon"],
+            "delta": about["delta"],
+            "spent": about["spent_epsilon"],
+            "left": about["fits_epsilon"],
+            "left_in_words": text_down(about["fits_epsilon"], 3),
+            "protects": about["protects"],
+            "neighbours": about["neighbours"],
+            "groups": list(about["groups"]),
+            "group_table": {"headings": GROUP_HEADINGS, "rows": group_rows(about)},
+            "history": {"headings": ENTRY_HEADINGS, "rows": entry_rows(ledger.entries())[::-1]},
+            "head": about["head"],
+            "warnings": about["warnings"],
+        }
+    }
+
+
+def chosen_ledger(body: Mapping[str, Any]) -> Ledger:
+    """Open the ledger that a page names, or create it where a cap is given."""
+    path = Path(_text(body, "path")).expanduser()
+    if not body.get("create"):
+        return Ledger(path)
+    if path.exists():
+        raise UsageError(f"'{path}' exists; open it, or name another file.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return Ledger(
+        path,
+        _number(body, "epsilon"),
+        _number(body, "delta"),
+        neighbours=_text(body, "neighbours"),
+        protects=_text(body, "protects"),
+    )
+
+
+def verified(path: Path) -> dict[str, Any]:
+    """Check a model or a ledger that was dropped on the page."""
+    with path.open("rb") as file:
+        is_ledger = file.read(len(_SQLITE)) == _SQLITE
+    return _verified_ledger(path) if is_ledger else _verified_model(path)
+
+
+def _verified_model(path: Path) -> dict[str, Any]:
+    findings = verify(path)
+    return {
+        "kind": "model",
+        "holds": all(finding.holds for finding in findings),
+        "checks": [vars(finding) for finding in findings],
+        "proves": PROVES,
+        "not": ONLY_THE_SIGNER,
+    }
+
+
+def _verified_ledger(path: Path) -> dict[str, Any]:
+    ledger = Ledger(path)
+    ledger.check()
+    pairs = state_pairs(state(ledger))
+    checks = [
+        {"question": "its chain of entries and their totals are right", "holds": True, "detail": ""}
+    ]
+    return {"kind": "ledger", "holds": True, "checks": checks, "pairs": pairs, "head": ledger.head}
+
+
+def _text(body: Mapping[str, Any], name: str) -> str:
+    value = body.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"`{name}` must be given.")
+    return value.strip()
+
+
+def _number(body: Mapping[str, Any], name: str) -> float:
+    try:
+        return float(_text(body, name))
+    except ValueError:
+        raise UsageError(f"`{name}` must be a number.") from None

@@ -1,0 +1,33 @@
+"""A study that is written is the study that is read."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from dpgp.cli.study import Study
+from dpgp.cli.study_file import read_study
+from dpgp.cli.study_text import study_text
+from random_studies import studies
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("studies")
+
+
+@given(study=studies())
+def test_a_study_survives_its_file(folder, study):
+    path = folder / "study.yaml"
+    said = replace(
+        study, data="my table.csv", output=Path("model.json"), ledger=Path("/a/s.ledger")
+    )
+    path.write_text(study_text(said), encoding="utf-8")
+    expected = replace(said, data=str(folder / "my table.csv"), output=folder / "model.json")
+    assert read_study(path) == expected
+
+
+def test_columns_stand_in_a_line_each(folder):
+    study = Study(epsilon=1.0, delta=1e-6)
+    assert study_text(study) == "epsilon: 1.0\ndelta: 1.0e-06\n"

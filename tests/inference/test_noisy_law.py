@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal, norm
+
+from dpgp.inference.noisy_law import believe, bent_candidates
+from dpgp.inference.signed_law import skewed_candidates
+
+EDGES = (-np.inf, -1.7, -0.8, 0.0, 0.8, 1.7, np.inf)
+COUNTS, N = np.array([90.0, 480, 800, 710, 420, 100]), 2600
+
+
+def formula(candidates, k, noise_std, n_std):
+    """Likelihood, mean and covariance of the masses under one candidate, by dense algebra."""
+    b, D_b, K = candidates.bins[k], np.diag(candidates.bins[k]), candidates.bends[k]
+    signal = N**2 * D_b @ K @ D_b
+    noise = N * (D_b - np.outer(b, b)) + n_std**2 * np.outer(b, b) + noise_std**2 * np.eye(len(b))
+    gain = signal @ np.linalg.inv(signal + noise)
+    likelihood = multivariate_normal(N * b, signal + noise).logpdf(COUNTS)
+    return likelihood, b + gain @ (COUNTS - N * b) / N, (signal - gain @ signal) / N**2
+
+
+@pytest.mark.parametrize(("noise_std", "n_std"), [(5.0, 0.0), (60.0, 0.0), (60.0, 90.0)])
+def test_conditioning_matches_the_formula(noise_std, n_std):
+    candidates = skewed_candidates(EDGES)
+    belief = believe(COUNTS, noise_std, N, candidates, n_std)
+    best = int(np.argmax(belief.weights))
+    chosen = [best, *range(0, len(belief.weights), 97)]
+    expected = [formula(candidates, k, noise_std, n_std) for k in chosen]
+    for k, (_, mean, covariance) in zip(chosen, expected, strict=True):
+        np.testing.assert_allclose(belief.masses[k], mean, atol=1e-6)
+        np.testing.assert_allclose(belief.covariances[k], covariance, atol=1e-9)
+    log_weights = np.array([value for value, _, _ in expected]) + candidates.log_prior[chosen]
+    np.testing.assert_allclose(
+        belief.weights[chosen] / belief.weights[best],
+        np.exp(log_weights - log_weights[0]),
+        rtol=1e-3,
+        atol=1e-12,
+    )
+
+
+def test_where_nothing_is_seen_the_law_is_the_prior():
+    grid = np.linspace(-4, 4, 9)
+    candidates = bent_candidates([(norm.cdf, 0.0)], np.array([-np.inf, 0.0, np.inf]), grid)
+    belief = believe(np.zeros(2), 1e9, 10.0, candidates)
+    np.testing.assert_allclose(belief.cdf, norm.cdf(grid), atol=1e-6)
+
+
+def test_exact_counts_rule_at_the_edges_of_bins():
+    edges = np.array([-np.inf, -1.0, 0.0, 1.0, np.inf])
+    candidates = bent_candidates([(norm.cdf, 0.0)], edges, np.array([-1.0, 0.0, 1.0]))
+    belief = believe(1e6 * np.array([0.02, 0.9, 0.05, 0.03]), 0.0, 1e6, candidates)
+    np.testing.assert_allclose(belief.cdf, [0.02, 0.92, 0.97], atol=1e-3)

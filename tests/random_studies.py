@@ -1,0 +1,65 @@
+"""Random studies: awkward names, bounds, categories and promises."""
+
+from hypothesis import strategies as st
+
+from dpgp.cli.columns import Column, LevelColumn
+from dpgp.cli.study import Study
+from dpgp.missing import Missing
+from dpgp.plain_text import is_name
+from dpgp.privacy.neighbours import Neighbours
+from dpgp.private.tables import clean_name
+
+AWKWARD = (
+    "no",
+    "2020 x",
+    "a: b",
+    "Größe, cm",
+    "{age}",
+    "it's",
+    'say "hi"',
+    "#x",
+    "- y",
+    "back\\slash",
+)
+PLAIN = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=8)
+NAMES = (
+    (st.sampled_from(AWKWARD) | PLAIN).map(clean_name).filter(lambda name: name and is_name(name))
+)
+ENDS = st.floats(-1e6, 1e6, allow_subnormal=False)
+COUNTS = st.integers(1, 10**6)
+
+
+@st.composite
+def studies(draw, most_targets=2, rows=COUNTS):
+    """Return a study with at least one input and one target."""
+    names = draw(st.lists(NAMES, min_size=3, max_size=7, unique=True))
+    unit, target, *inputs = names
+    cut = draw(st.integers(0, len(inputs)))
+    several = most_targets > 1 and len(inputs[cut:]) > 1 and draw(st.booleans())
+    targets = [target, inputs.pop()] if several else [target]
+    per_person = draw(st.booleans())
+    return Study(
+        title=draw(st.none() | NAMES),
+        targets=tuple(draw(columns(name)) for name in targets),
+        features=tuple(draw(columns(name)) for name in inputs[:cut]) or None,
+        categories=tuple(draw(level_columns(name)) for name in inputs[cut:]) or None,
+        epsilon=draw(st.floats(0.05, 20.0)),
+        delta=draw(st.floats(1e-9, 1e-3)),
+        neighbours=draw(st.none() | st.sampled_from(Neighbours)),
+        unit=unit if per_person else None,
+        max_rows_per_unit=draw(st.none() | st.integers(1, 9)) if per_person else None,
+        missing=draw(st.none() | st.sampled_from(Missing)),
+        rows=draw(rows),
+    )
+
+
+@st.composite
+def columns(draw, name):
+    low = draw(ENDS)
+    return Column(name, low, low + draw(st.floats(0.5, 1e3)))
+
+
+@st.composite
+def level_columns(draw, name):
+    levels = draw(st.lists(NAMES, min_size=2, max_size=4, unique=True))
+    return LevelColumn(name, tuple(levels))

@@ -1,0 +1,73 @@
+"""A studio without a network: the application, asked by a client that can forge every header."""
+
+import json
+import time
+from pathlib import Path
+
+import anyio
+import httpx
+import numpy as np
+
+TOKEN, PORT = "a-token-that-nobody-can-guess", 8123
+HOST = f"127.0.0.1:{PORT}"
+OWN = {"host": HOST, "origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
+
+
+class Client:
+    """Sends requests to an application, as a browser of this machine or as somebody else."""
+
+    def __init__(self, app):
+        self._app = app
+
+    def send(self, method, path, headers=OWN, **options):
+        async def sent():
+            transport = httpx.ASGITransport(self._app, raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}") as client:
+                request = client.build_request(method, path, **options)
+                request.headers = httpx.Headers(
+                    [*headers.items(), ("content-type", "application/json")]
+                )
+                return await client.send(request)
+
+        return anyio.run(sent)
+
+    def ask(self, question, expect=200, **body):
+        response = self.send("POST", f"/{TOKEN}/api/{question}", content=json.dumps(body))
+        assert response.status_code == expect, response.text
+        return response.json()
+
+    def put(self, place, content, name="girls.csv", expect=200):
+        path = f"/{TOKEN}/api/{place}"
+        response = self.send("PUT", path, params={"name": name}, content=content)
+        assert response.status_code == expect, response.text
+        return response.json()
+
+    def ended(self, key):
+        """Wait for the end of a fit."""
+        while (job := self.ask("job", key=key))["status"] in ("running", "stopping"):
+            time.sleep(0.05)
+        return job
+
+
+def girls(rows=300):
+    """A table of made-up people."""
+    rng = np.random.default_rng(0)
+    age = rng.uniform(2, 18, rows)
+    height = 80 + 5 * age + 4 * rng.standard_normal(rows)
+    lines = [
+        f"{a:.2f},{h:.1f},{'FM'[k % 2]},p{k // 2}"
+        for k, (a, h) in enumerate(zip(age, height, strict=True))
+    ]
+    return "\n".join(["age,height_cm,sex,person", *lines]) + "\n"
+
+
+STUDY = {
+    "title": "Girls",
+    "targets": {"height_cm": ["70", "190"]},
+    "features": {"age": ["2", "18"]},
+    "rows": "300",
+    "epsilon": "1",
+    "delta": "1e-6",
+}
+
+FAKE_WORKER = str(Path(__file__).with_name("fake_worker.py"))

@@ -1,0 +1,115 @@
+"""The Python script of a study does what the study does."""
+
+import runpy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from studio_client import girls
+
+from dpgp.cli.columns import Column, LevelColumn
+from dpgp.cli.fit import fit_request, read_request
+from dpgp.cli.header import Header
+from dpgp.cli.study import Study
+from dpgp.options import Options
+from dpgp.planning.plan import plan_of
+from dpgp.privacy import noise
+from dpgp.studio.asked import Asked
+from dpgp.studio.desk import OpenedTable
+from dpgp.studio.script import script_of
+from random_studies import studies
+
+
+def asked_of(study, folder, delimiter=",", name="table.csv"):
+    inputs = [*(study.features or ()), *(study.categories or ()), *study.targets]
+    names = [column.name for column in inputs] + ([] if study.unit is None else [study.unit])
+    table = OpenedTable("key", name, folder / name, Header(tuple(names), delimiter))
+    return Asked(table, replace(study, data=name))
+
+
+def run(asked, folder):
+    path = folder / "script.py"
+    path.write_text(script_of(asked), encoding="utf-8")
+    return runpy.run_path(str(path))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("scripts")
+
+
+@settings(max_examples=60)
+@given(study=studies(most_targets=1), delimiter=st.sampled_from([",", ";", "\t", None]))
+def test_the_script_asks_the_same(folder, study, delimiter):
+    """The options of a plan are everything it depends on, but for the number of rows."""
+    asked = asked_of(study, folder, delimiter)
+    seen = {}
+
+    def plan_with(options, n, noise_std=None):
+        seen.update(options=options, n=n)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dpgp.planning.plan.plan_of", plan_with)
+        script = run(asked, folder)
+        script["plan"]()
+    assert seen["n"] == study.rows
+    assert said(seen["options"]) == said(asked.request.options)
+    assert script["INPUTS"] == list(asked.request.options.box.names)
+
+
+def said(options: Options):
+    """Everything in options that is not an array or a name, and arrays as lists."""
+    boxes = [
+        (box.low.tolist(), box.high.tolist(), [c and c.levels for c in box.categories])
+        for box in (options.box, options.target_box)
+    ]
+    rest = {k: v for k, v in vars(options).items() if k not in ("box", "target_box")}
+    return [*boxes, rest]
+
+
+def test_the_script_plans_the_same(folder):
+    study = Study(
+        targets=(Column("height_cm", 70.0, 190.0),),
+        features=(Column("age", 2.0, 18.0),),
+        epsilon=0.7,
+        delta=1e-6,
+        rows=300,
+        title='"""quoted\\',
+    )
+    asked = asked_of(study, folder)
+    planned = run(asked, folder)["plan"]()
+    assert planned.forecast == plan_of(asked.request.options, 300).forecast
+
+
+PEOPLE = Study(
+    targets=(Column("height_cm", 70.0, 190.0),),
+    features=(Column("age", 2.0, 18.0),),
+    categories=(LevelColumn("sex", ("F", "M")),),
+    epsilon=2.0,
+    delta=1e-6,
+    unit="person",
+    max_rows_per_unit=2,
+    rows=300,
+)
+
+
+def test_the_script_fits_the_same(tmp_path, monkeypatch):
+    """With seeded noise the script's model and the command line's predict the same."""
+    (tmp_path / "table.csv").write_text(girls(), encoding="utf-8")
+    asked = asked_of(PEOPLE, tmp_path)
+    theirs = run(asked, tmp_path)["fit"](random_state=0).model_
+    request = asked.request
+    monkeypatch.setattr(noise, "noise_source", lambda _: noise.SimulatedNoise(0))
+    ours = fit_request(request, read_request(str(tmp_path / "table.csv"), request))
+    new = [[9.0, "F"], [12.0, "M"]]
+    np.testing.assert_allclose(theirs.predict(new), ours.predict(new), rtol=1e-9)
+    assert theirs.certificate.releases == ours.certificate.releases
+
+
+def test_the_script_spends_from_the_ledger(tmp_path):
+    study = replace(PEOPLE, ledger=tmp_path / "it's.ledger", partition="north")
+    text = script_of(asked_of(study, tmp_path))
+    ledger = repr(str(tmp_path / "it's.ledger"))
+    assert f"fit(ledger=dpgp.Ledger({ledger}).partition('north'))" in text
