@@ -55,7 +55,7 @@ def print_request(
 
 def request_pairs(request: Request, rows: int | None) -> list[list[str]]:
     """Return what a fit will make public, as words and what they stand for."""
-    lines = [["predict", str(column)] for column in request.targets]
+    lines = [["predict", str(column)] for column in request.predicted]
     lines += [["from", str(column)] for column in (*request.features, *request.categories)]
     return [
         *lines,
