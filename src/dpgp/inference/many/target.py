@@ -178,7 +178,7 @@ class Target:
     def read(self, dictionary: Dictionary, centre: Array) -> NormalEquations:
         """Read all records in a dictionary, from a centre at the synthetic rows."""
         base = self.base(dictionary)
-        return read_records(self.records, dictionary.values, base, centre, self.doubt)
+        return read_records(self.records, dictionary, base, centre, self.doubt)
 
     def copy(self) -> Target:
         """Return the same target, to learn in another dictionary."""
