@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 
@@ -73,6 +74,12 @@ Incomplete = Annotated[
     typer.Option(
         help="Incomplete rows: stop (error, by default), or let them contribute nothing (ignore).",
         show_default=False,
+    ),
+]
+Decimals = Annotated[
+    DecimalMark | None,
+    typer.Option(
+        help="Mark before the decimals in CSV files; a point by default.", show_default=False
     ),
 ]
 LedgerPath = Annotated[

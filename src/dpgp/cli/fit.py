@@ -11,6 +11,7 @@ import typer
 
 from dpgp.cli.arguments import (
     Categories,
+    Decimals,
     Delta,
     Epsilon,
     Features,
@@ -70,6 +71,7 @@ def fit(
     unit: Unit = None,
     max_rows_per_unit: MostRows = None,
     missing: Incomplete = None,
+    decimal: Decimals = None,
     ledger: LedgerPath = None,
     partition: Partition = None,
     rows: Annotated[
@@ -126,6 +128,7 @@ def fit(
             unit=unit,
             max_rows_per_unit=max_rows_per_unit,
             missing=missing,
+            decimal=decimal,
             rows=rows,
             ledger=ledger,
             partition=partition,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dpgp.cli.columns import Column, LevelColumn, check_distinct
 from dpgp.cli.failures import UsageError
 from dpgp.cli.study import Study
+from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 
@@ -31,6 +32,7 @@ class Request:
     max_rows_per_unit: int = 1
     missing: Missing = Missing.ERROR
     categories: tuple[LevelColumn, ...] = ()
+    decimal: DecimalMark = DecimalMark.POINT
 
     @property
     def names(self) -> list[str]:
@@ -94,6 +96,7 @@ def request_of(study: Study) -> Request:
         study.max_rows_per_unit or 1,
         study.missing or Missing.ERROR,
         categories,
+        study.decimal or DecimalMark.POINT,
     )
 
 

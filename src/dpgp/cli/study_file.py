@@ -24,6 +24,7 @@ from dpgp.cli.columns import (
 )
 from dpgp.cli.failures import UsageError
 from dpgp.cli.study import KEYS, Study
+from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.tables import STANDARD_INPUT, clean_name
@@ -76,7 +77,7 @@ class Entry:
             raise self.error(f"must be a whole number, 1 or more, got '{text}'")
         return int(text)
 
-    def choice(self, options: type[Neighbours] | type[Missing]) -> Any:
+    def choice(self, options: type[Neighbours] | type[Missing] | type[DecimalMark]) -> Any:
         """Return the value as one of several words."""
         words = [option.value for option in options]
         if self.text() not in words:
@@ -147,6 +148,7 @@ READ: Mapping[str, Callable[[Entry], Any]] = {
     "unit": lambda entry: clean_name(entry.text()),
     "max_rows_per_unit": Entry.count,
     "missing": lambda entry: entry.choice(Missing),
+    "decimal": lambda entry: entry.choice(DecimalMark),
     "rows": Entry.count,
     "ledger": Entry.beside,
     "partition": Entry.text,
