@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 
@@ -90,6 +91,12 @@ Counts = Annotated[
         "--counts/--no-counts",
         help="Targets are counts 0, 1, 2, …: quantiles and intervals are whole numbers.",
         show_default=False,
+    ),
+]
+Decimals = Annotated[
+    DecimalMark | None,
+    typer.Option(
+        help="Mark before the decimals in CSV files; a point by default.", show_default=False
     ),
 ]
 LedgerPath = Annotated[

@@ -13,6 +13,7 @@ from dpgp.cli.arguments import (
     Categories,
     Classes,
     Counts,
+    Decimals,
     Delta,
     Epsilon,
     Features,
@@ -74,6 +75,7 @@ def fit(
     max_rows_per_unit: MostRows = None,
     missing: Incomplete = None,
     counts: Counts = None,
+    decimal: Decimals = None,
     ledger: LedgerPath = None,
     partition: Partition = None,
     rows: Annotated[
@@ -134,6 +136,7 @@ def fit(
             max_rows_per_unit=max_rows_per_unit,
             missing=missing,
             counts=counts,
+            decimal=decimal,
             rows=rows,
             ledger=ledger,
             partition=partition,

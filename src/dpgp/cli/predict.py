@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from dpgp.cli.arguments import ModelFile
+from dpgp.cli.arguments import Decimals, ModelFile
 from dpgp.cli.failures import UsageError, check_output, failures_in_words
 from dpgp.cli.output import Screen, print_files
 from dpgp.cli.progress import working
 from dpgp.cli.show import load_model
+from dpgp.decimal_mark import DecimalMark
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,6 +68,7 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    decimal: Decimals = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
 ) -> None:
     """Predict every row of a table: adds mean, std, and an interval.
@@ -91,7 +93,7 @@ def predict(
             check_output(Path(output), str(model), data, force=force)
         fitted = load_model(model)
         names = _target_names(fitted, name)
-        files = _open(fitted, data)
+        files = _open(fitted, data, decimal or DecimalMark.POINT)
         columns = files[0].names
         suffixes = _suffixes(fitted, quantiles)
         header = [*columns, *(f"{target}_{suffix}" for target in names for suffix in suffixes)]
@@ -137,12 +139,12 @@ def _check_header(header: Sequence[str], before: int) -> None:
         )
 
 
-def _open(model: FittedModel, data: str) -> list[TableFile]:
+def _open(model: FittedModel, data: str, decimal: DecimalMark) -> list[TableFile]:
     """Open the files, all of which must have the columns of the first, among them the inputs."""
     from dpgp.private.files import open_files
     from dpgp.private.table_file import require
 
-    files = open_files(data)
+    files = open_files(data, decimal)
     require(files[0], _input_names(model, files[0].names))
     for file in files:
         require(file, files[0].names)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dpgp.cli.columns import Column, LevelColumn, check_distinct
 from dpgp.cli.failures import UsageError
 from dpgp.cli.study import Study
+from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 
@@ -33,6 +34,7 @@ class Request:
     categories: tuple[LevelColumn, ...] = ()
     classes: LevelColumn | None = None
     counts: bool = False
+    decimal: DecimalMark = DecimalMark.POINT
 
     @property
     def names(self) -> list[str]:
@@ -117,6 +119,7 @@ def request_of(study: Study) -> Request:
         categories,
         study.classes,
         bool(study.counts),
+        study.decimal or DecimalMark.POINT,
     )
 
 

@@ -12,7 +12,7 @@ from dpgp.private.table_rows import Wanted
 
 def read_rows(data: str, request: Request, workers: Engine | None = None) -> Source:
     """Go through what a request names; a TableError where the files do not hold it."""
-    return read_files(open_files(data), wanted_of(request), workers)
+    return read_files(open_files(data, request.decimal), wanted_of(request), workers)
 
 
 def wanted_of(request: Request) -> Wanted:

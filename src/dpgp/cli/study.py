@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpgp.cli.columns import Column, LevelColumn
 from dpgp.cli.failures import UsageError
+from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 
@@ -29,6 +30,7 @@ class Study:
     max_rows_per_unit: int | None = None
     missing: Missing | None = None
     counts: bool | None = None
+    decimal: DecimalMark | None = None
     rows: int | None = None
     ledger: Path | None = None
     partition: str | None = None

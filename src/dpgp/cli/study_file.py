@@ -25,6 +25,7 @@ from dpgp.cli.columns import (
 )
 from dpgp.cli.failures import UsageError
 from dpgp.cli.study import KEYS, Study
+from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.tables import STANDARD_INPUT, clean_name
@@ -84,7 +85,7 @@ class Entry:
             raise self.error(f"must be true or false, got '{self.text()}'")
         return text == "true"
 
-    def choice(self, options: type[Neighbours] | type[Missing]) -> Any:
+    def choice(self, options: type[Neighbours] | type[Missing] | type[DecimalMark]) -> Any:
         """Return the value as one of several words."""
         words = [option.value for option in options]
         if self.text() not in words:
@@ -167,6 +168,7 @@ READ: Mapping[str, Callable[[Entry], Any]] = {
     "max_rows_per_unit": Entry.count,
     "missing": lambda entry: entry.choice(Missing),
     "counts": Entry.flag,
+    "decimal": lambda entry: entry.choice(DecimalMark),
     "rows": Entry.count,
     "ledger": Entry.beside,
     "partition": Entry.text,

@@ -45,6 +45,7 @@ class CsvFile:
     start: int
     stop: int | None = None
     held: bytes | None = field(default=None, repr=False)
+    decimal: str = "."
 
     @classmethod
     def opened(cls, path: str, where: str, held: bytes | None = None) -> CsvFile:
@@ -84,7 +85,7 @@ class CsvFile:
         table = self._table(lines, [self.names.index(name) for name in names])
         if table is None:
             raise TableError(self.where + UNEQUAL_LINES)
-        return Cells(table.rename_columns(list(names)), self.where)
+        return Cells(table.rename_columns(list(names)), self.where, self.decimal)
 
     def _table(self, lines: bytes, positions: Sequence[int]) -> pa.Table | None:
         every = [str(k) for k in range(len(self.names))]

@@ -74,7 +74,8 @@ class Wanted:
     def _complete(self, cells: Cells, name: str) -> Array:
         numbers = cells.numbers(name)
         if self.options.missing is Missing.ERROR and not np.isfinite(numbers).all():
-            raise TableError(f"{cells.where}column '{name}' has missing cells; {_IGNORE}")
+            what = "infinite" if np.isinf(numbers).any() else "missing"
+            raise TableError(f"{cells.where}column '{name}' has {what} cells; {_IGNORE}")
         return numbers
 
 
