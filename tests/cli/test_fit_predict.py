@@ -63,9 +63,37 @@ def test_predict_adds_what_python_predicts(folder, tmp_path, invoke):
     model = dpgp.load(folder / "model.json")
     X = np.array([[5.0], [12.5], [40.0]])
     expected = [*model.predict(X, return_std=True), *model.predict_interval(X, 0.8)]
+    width = (expected[3] - expected[2]).min()
     for suffix, values in zip(("mean", "std", "lower", "upper"), expected, strict=True):
         found = [float(rows[k][f"{HEIGHT}_{suffix}"]) for k in (0, 2, 3)]
-        np.testing.assert_allclose(found, values, rtol=1e-12)
+        np.testing.assert_allclose(found, values, rtol=0, atol=width / 1000)
+
+
+def test_predictions_have_no_more_digits_than_are_known(folder, invoke):
+    new = f"{AGE}\n5\n12\n".encode()
+    result = invoke("predict", folder / "model.json", "-", input=new)
+    cells = [line.split(",")[1:] for line in result.stdout.splitlines()[1:]]
+    assert max(len(cell.partition(".")[2]) for row in cells for cell in row) <= 2
+
+
+def test_a_table_without_rows_is_predicted_as_one(folder, invoke):
+    result = invoke("predict", folder / "model.json", "-", input=f"who,{AGE}\n".encode())
+    assert result.exit_code == 0, result.output
+    header = ",".join(f'"{HEIGHT}_{suffix}"' for suffix in ("mean", "std", "lower", "upper"))
+    assert result.stdout == f"who,{AGE},{header}\n"
+    assert result.stderr == ""
+
+
+def test_predict_adds_a_column_a_quantile(folder, invoke):
+    new = f"{AGE}\n5\n12.5\n".encode()
+    asked = ("--quantile", 0.03, "--quantile", 0.97, "--name", "h")
+    result = invoke("predict", folder / "model.json", "-", *asked, input=new)
+    assert result.exit_code == 0, result.output
+    header, *lines = csv.reader(result.stdout.splitlines())
+    assert header == [AGE, "h_mean", "h_std", "h_lower", "h_upper", "h_q0.03", "h_q0.97"]
+    model = dpgp.load(folder / "model.json")
+    expected = model.predict_quantile(np.array([[5.0], [12.5]]), [0.03, 0.97]).T
+    np.testing.assert_allclose(np.array(lines, dtype=float)[:, -2:], expected, rtol=1e-12)
 
 
 def test_predict_pipes(folder, invoke):
@@ -81,6 +109,7 @@ def test_predict_refuses_what_cannot_be_meant(folder, tmp_path, invoke, refused)
     refused(invoke("predict", model, data, "-o", data, "--force"), 2, "is read by this command")
     refused(invoke("predict", model, data, "-o", model), 2, "is read by this command")
     refused(invoke("predict", model, data, "--coverage", 95), 2, "--coverage")
+    refused(invoke("predict", model, data, "--quantile", 1.5), 2, "--quantile", "median")
     refused(invoke("predict", model, data, "--name", "a", "--name", "b"), 2, "--name 1 time")
     refused(invoke("predict", model, tmp_path / "none.csv"), 4, "no such file")
     (tmp_path / "other.csv").write_text("years\n5\n")

@@ -60,8 +60,8 @@ def test_codes_for_missing_values():
 
 
 def test_two_values(healthy):
-    factors = healthy.calibrations[0].factors
-    two_atoms = Calibration(factors, np.clip(factors - 0.5, 0, 1))
+    factors = np.linspace(0, 6, 241)
+    two_atoms = Calibration.of_absolute(factors, np.clip(factors - 0.5, 0, 1))
     assert "two values" in health.unusual_tails(
         Look(replace(healthy, calibrations=(two_atoms,)), 0)
     )

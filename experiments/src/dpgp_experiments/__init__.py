@@ -71,6 +71,9 @@ REGISTRY = {
         5,
         reads_files=True,
     ),
+    "few-inputs": Experiment(
+        "dpgp_experiments.few_inputs", "One to three inputs: a fixed grid or a learned metric", 3
+    ),
     "arena": Experiment(
         "dpgp_experiments.arena",
         "PrivateGPRegressor beside what users would pick instead",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = ("mean", "std", "lower", "upper")
 SUFFIXES_OF_CLASSES = ("probability", "lower", "upper")
+DECIMALS_OF_CLASSES = 6  # no probability that rows could show becomes 0
 STANDARD_OUTPUT = "-"
 
 
@@ -205,8 +207,17 @@ def _predictions(
     if complete.any():
         U = model.unit_inputs(CodedRows(X[complete]))
         for k in range(model.n_targets):
-            columns[k][:, complete] = _at(model, k, U, coverage, quantiles)
-    return list(columns.reshape(-1, len(X)))
+            found = _at(model, k, U, coverage, quantiles)
+            columns[k][:, complete] = np.round(found, _decimals(model, k))
+    return [column for target in columns for column in target]
+
+
+def _decimals(model: FittedModel, target: int) -> int:
+    """Return how many decimals show a hundredth of the noise of an observation, or less."""
+    if model.options.is_yes_no:
+        return DECIMALS_OF_CLASSES
+    _, noise, _ = model.noise_quantiles(target)
+    return max(0, 2 - math.floor(math.log10(noise)))
 
 
 def _at(

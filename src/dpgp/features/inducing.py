@@ -14,7 +14,8 @@ from dpgp.checked_values import as_matrix
 from dpgp.features.base import Tree, inverse_root
 from dpgp.kernels.bounds import variance_bound
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
-from dpgp.kernels.formula import exported_tree, gram_of, mean_gram
+from dpgp.kernels.formula import exported_tree, mean_gram
+from dpgp.kernels.in_place import gram_in_place
 
 Array = NDArray[np.float64]
 
@@ -54,7 +55,8 @@ class InducingFeatures:
 
     def kernel_values(self, U: Array) -> Array:
         """Return k_Z(x) of the kernel scaled to unit variance, as columns."""
-        return gram_of(self.kernel, self.anchors, U) / self._variance
+        values = gram_in_place(self.kernel, self.anchors, U)
+        return np.divide(values, self._variance, out=values)
 
     @cached_property
     def _variance(self) -> float:

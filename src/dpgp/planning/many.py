@@ -23,7 +23,6 @@ from scipy.stats.qmc import Sobol
 
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.clipping import second_moment, slope
-from dpgp.inference.many.belief import LOG_SD_OF_SDS
 from dpgp.inference.many.dictionary import REFERENCE, parts
 from dpgp.inference.many.metric import first_metric
 from dpgp.inference.many.plan import MOST_FEATURES, clip_kappa
@@ -49,8 +48,8 @@ SCALE, LOG_SD_OF_SCALE = 0.25, 0.4
 EXPLAINABLE = (0.3, 0.95)
 """Share of a target's variance that its inputs explain."""
 
-LOG_SD_OF_RELEVANCE, LOG_SD_OF_LENGTH = 1.0, 0.5
-"""How unequal inputs are in their relevance, and how unsure the length is."""
+LOG_SD_OF_RELEVANCE, LOG_SD_OF_LENGTH, LOG_SD_OF_WEIGHT = 1.0, 0.5, 0.7
+"""How unequal inputs are in their relevance, and how unsure the length and the parts' sds are."""
 
 EFFICIENCY = 0.5
 """Share of the information of a stage that survives: features are chosen before the metric is
@@ -88,7 +87,7 @@ def plausible_many(columns: int, assumption: Assumption | None = None) -> ManyFu
 def _shape(U: Array, draw: Array) -> Array:
     """Return the spectrum of one kind of function, of sum one: weights of parts, relevances."""
     columns = U.shape[1]
-    sds = REFERENCE[1:] * np.exp(LOG_SD_OF_SDS * draw[:4])
+    sds = REFERENCE[1:] * np.exp(LOG_SD_OF_WEIGHT * draw[:4])
     relevance = np.exp(LOG_SD_OF_RELEVANCE * draw[5:])
     relevance *= np.sqrt(columns / np.sum(relevance**2))
     broad = first_metric(U)
@@ -140,7 +139,7 @@ class ManyOutlook:
         if self.clips is None:
             return taus, FIRST_CLIP * taus
         setting = self.setting
-        kappa = clip_kappa(setting.signal, setting.columns)
+        kappa = clip_kappa(setting.signal)
         return taus, np.minimum(self.clips, min(kappa, 6.0) * taus)
 
     def errors(self) -> Errors:

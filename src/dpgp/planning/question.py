@@ -211,5 +211,5 @@ def _learned(answer: Answer) -> dict[str, Any]:
         "inducing_points": np.empty((0, columns)),
         "length_scales": (None,),
         "target_weight": 1.0,
-        "kappa": clip_kappa(signal, columns),
+        "kappa": clip_kappa(signal),
     }

@@ -89,7 +89,7 @@ class Known:
     def many(self) -> ManyInputs:
         """What is known where a metric is learned."""
         known = (YES_NO,) * self.options.n_targets if self.options.is_yes_no else ()
-        return ManyInputs(self.n, self.signal, known)
+        return ManyInputs(self.n, self.signal, self.columns, known)
 
     @cached_property
     def design(self) -> Design:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from dpgp.features.inputs import BoxFeatures
-from dpgp.features.linear import LinearFeatures
 from dpgp.inference.many.mixed import mixed_pool
 from dpgp.inference.many.plan import linear_share
-from dpgp.inference.many.synthetic import CONSTANT_SHARE, broad_pool, input_moments, synthetic_pool
+from dpgp.inference.many.synthetic import broad_pool, synthetic_pool
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.steps.queries import GramQuery, gram_noise_stds
 
@@ -41,13 +40,13 @@ class LinearStage:
 
     def query(self, known: Known) -> GramQuery:
         """Ask for constant and linear features and the targets about their centres."""
-        line = BoxFeatures(known.inputs, LinearFeatures(known.inputs.dimension, CONSTANT_SHARE))
+        line = BoxFeatures(known.inputs, known.many.line_features(known.inputs.dimension))
         return GramQuery(line, known.many.first_residuals(line))
 
     def learn(self, known: Known, release: GramRelease) -> None:
         """Draw inputs of these moments; the line itself is read when their model is complete."""
         many = known.many
-        moments = input_moments(release.feature_gram, release.feature_std, known.n)
+        moments = many.moments_of(release)
         if known.options.box.categories:
             many.pool = mixed_pool(
                 known.inputs.coordinates, many.marginals, many.levels, moments, known.n

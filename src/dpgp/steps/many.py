@@ -13,12 +13,20 @@ from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.projected import KernelValues
 from dpgp.features.residuals import Residuals
+from dpgp.features.unit_line import UnitLine
 from dpgp.inference.many.final import Final, final_of, guarded
 from dpgp.inference.many.location import Location
 from dpgp.inference.many.marginals import Marginals
-from dpgp.inference.many.plan import clip_kappa, inducing_points
+from dpgp.inference.many.plan import buys_input_model, clip_kappa, inducing_points
 from dpgp.inference.many.stages import ManyInputsFit, NextStage
-from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS
+from dpgp.inference.many.synthetic import (
+    CONSTANT_SHARE,
+    ROWS,
+    SMALLEST_SIZE,
+    InputMoments,
+    direction_moments,
+    input_moments,
+)
 from dpgp.inference.many.target import first_clip
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
@@ -38,13 +46,14 @@ LARGEST_LEVERAGE = 0.5
 class ManyInputs:
     """The parts of an input model as they come, and the fit that rests on it.
 
-    ``signal`` is nμ over the rows of a unit. ``marginals`` are those of the columns of numbers,
-    ``levels`` the masses of the levels of every category. ``stages`` has the second moments that
-    every stage released, without its features.
+    ``signal`` is nμ over the rows of a unit, ``inputs`` the number of inputs. ``marginals`` are
+    those of the columns of numbers, ``levels`` the masses of the levels of every category.
+    ``stages`` has the second moments that every stage released, without its features.
     """
 
     n: float
     signal: float
+    inputs: int
     locations: tuple[Location, ...] = ()
     marginals: Marginals | None = None
     levels: tuple[Array, ...] = ()
@@ -55,21 +64,31 @@ class ManyInputs:
     stages: list[list[StageRelease]] = field(default_factory=list)
 
     @property
-    def columns(self) -> int:
-        """Number of inputs."""
-        return int(self.pool.shape[1])
+    def kappa(self) -> float:
+        """Where stages clip, in residual sds."""
+        return clip_kappa(self.signal)
 
-    def kappa(self, columns: int) -> float:
-        """Return where stages clip, in residual sds."""
-        return clip_kappa(self.signal, columns)
+    @property
+    def is_in_the_dark(self) -> bool:
+        """Whether nothing is known of how the inputs spread, and a line will hardly tell."""
+        return self.marginals is None and not buys_input_model(self.signal, self.inputs)
+
+    def line_features(self, coordinates: int) -> LinearFeatures | UnitLine:
+        """Return constant and linear features of the inputs' coordinates."""
+        if self.is_in_the_dark:
+            return UnitLine(coordinates, CONSTANT_SHARE, SMALLEST_SIZE)
+        return LinearFeatures(coordinates, CONSTANT_SHARE)
+
+    def moments_of(self, release: GramRelease) -> InputMoments:
+        """Return moments of the inputs from the Gram matrix of these features."""
+        read = direction_moments if self.is_in_the_dark else input_moments
+        return read(release.feature_gram, release.feature_std, self.n)
 
     def first_residuals(self, line: BoxFeatures) -> Residuals:
         """Return the targets about their centres, clipped, from constant and linear features."""
-        columns = line.dimension - 1
-        weights = np.zeros((len(self.locations), columns + 1))
+        weights = np.zeros((len(self.locations), line.dimension))
         weights[:, 0] = [place.centre / np.sqrt(CONSTANT_SHARE) for place in self.locations]
-        kappa = self.kappa(columns)
-        clips = [place.scale * first_clip(place, kappa) for place in self.locations]
+        clips = [place.scale * first_clip(place, self.kappa) for place in self.locations]
         return Residuals(line, weights, np.array(clips))
 
     @cached_property
@@ -78,9 +97,9 @@ class ManyInputs:
         if self.line is None:
             raise ValueError("a fit of many inputs starts with a line.")
         rows = self.pool[:ROWS] if self.synthetic is None else self.synthetic
-        points, kappa = inducing_points(self.signal), self.kappa(self.columns)
-        fit = ManyInputsFit(rows, self.locations, self.n, points, kappa)
-        phi = LinearFeatures(self.columns, CONSTANT_SHARE).evaluate(rows).T
+        points = inducing_points(self.signal)
+        fit = ManyInputsFit(rows, self.locations, self.n, points, self.kappa)
+        phi = self.line_features(rows.shape[1]).evaluate(rows).T
         release, weight = self.line
         self._note(release, fit)
         fit.take(release, phi, weight, renew=False)
@@ -137,9 +156,9 @@ class ManyInputs:
     def guard(self, releases: Sequence[StageRelease]) -> None:
         """Correct the mean of every target by its guard's release."""
         pairs = zip(self.unguarded, releases, strict=True)
-        kappa = self.kappa(self.columns)
         self.posteriors = tuple(
-            guarded(posterior, release, self.fit.dictionary, kappa) for posterior, release in pairs
+            guarded(posterior, release, self.fit.dictionary, self.kappa)
+            for posterior, release in pairs
         )
 
     def density(self, inputs: UnitInputs) -> InputDensity:

@@ -2,11 +2,14 @@ import numpy as np
 import pytest
 
 from dpgp.domain import Box
+from dpgp.features.unit_line import UnitLine
 from dpgp.inference.many.marginals import estimate_marginals
 from dpgp.inference.many.synthetic import (
     CONSTANT_SHARE,
     ROWS,
+    SMALLEST_SIZE,
     broad_pool,
+    direction_moments,
     input_moments,
     reweighted,
     spread_cells,
@@ -109,6 +112,18 @@ def test_a_pool_without_histograms_has_the_moments_or_a_broad_guess():
     lost = broad_pool(input_moments(gram_of(U), 1e6, N))
     np.testing.assert_allclose(lost.std(axis=0), 0.48, atol=0.05)
     assert np.abs(np.corrcoef(lost.T) - np.eye(4)).max() < 0.1
+
+
+@pytest.mark.parametrize("size", [0.1, 0.4])
+def test_directions_tell_correlations_and_the_size_of_small_inputs(size):
+    rng = np.random.default_rng(8)
+    Z = 0.8 * rng.normal(size=(N, 1)) + 0.6 * rng.normal(size=(N, 12))
+    V = np.clip(size * Z, -1, 1)
+    phi = UnitLine(12, CONSTANT_SHARE, SMALLEST_SIZE).evaluate(V)
+    pool = broad_pool(direction_moments(phi @ phi.T, 0.0, N))
+    assert 0.4 < np.corrcoef(pool.T)[np.triu_indices(12, 1)].mean() < 0.75
+    low, high = (0.08, 0.12) if size < SMALLEST_SIZE else (0.3, 0.6)
+    assert low < pool.std() < high
 
 
 def test_counts_of_cells_move_the_synthetic_rows_where_the_rows_are():

@@ -30,7 +30,7 @@ MOST_FEATURES = 400
 
 def target_share(signal: float) -> float:
     """Return the share of the histograms of the targets."""
-    return float(np.clip(10.0 / signal, 0.03, 0.12))
+    return float(np.clip(10.0 / signal, 0.03, 0.06))
 
 
 def buys_input_model(signal: float, columns: int) -> bool:
@@ -66,8 +66,6 @@ def inducing_points(signal: float) -> int:
     return int(np.clip(signal / 4, FEWEST_POINTS, MOST_POINTS)) // POINTS_STEP * POINTS_STEP
 
 
-def clip_kappa(signal: float, columns: int) -> float:
+def clip_kappa(signal: float) -> float:
     """Return where stages clip, in residual sds; nothing is clipped without noise."""
-    if math.isinf(signal):
-        return math.inf
-    return 1.0 if buys_input_model(signal, columns) else 1.5
+    return math.inf if math.isinf(signal) else 1.0

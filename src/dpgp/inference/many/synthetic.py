@@ -26,6 +26,9 @@ ROWS = 4096
 CONSTANT_SHARE = 0.2
 """Share of the squared norm for the constant in the Gram matrix of the inputs."""
 
+SMALLEST_SIZE = 0.25
+"""Root mean square of a row's inputs from which on only their direction is released."""
+
 BROAD_SD = 0.5
 """Prior sd of an input on [−1, 1] about which nothing was released."""
 
@@ -57,6 +60,34 @@ def input_moments(gram: Array, feature_std: float, n: float) -> InputMoments:
     return InputMoments(
         gram[0, 1:] / first / n, gram[1:, 1:] / slope / n, noise / first, noise / slope
     )
+
+
+def direction_moments(gram: Array, feature_std: float, n: float) -> InputMoments:
+    r"""Read the noisy Gram matrix of (√a, u√(1 − a)), :math:`u = v/\max(\|v\|, b\sqrt D)`.
+
+    The direction u of a row is taken for v over the root mean square of all rows' norms.
+    """
+    columns, noise = len(gram) - 1, feature_std / np.sqrt(2.0) / n
+    slope = 1.0 - CONSTANT_SHARE
+    first = np.sqrt(CONSTANT_SHARE * slope)
+    square = float(np.trace(gram[1:, 1:])) / slope / n
+    # the noise of a trace: √2 that of an entry off the diagonal, D times
+    size = _size_of_inputs(square, np.sqrt(2.0 * columns) * noise / slope) * np.sqrt(columns)
+    return InputMoments(
+        size * gram[0, 1:] / first / n,
+        size**2 * gram[1:, 1:] / slope / n,
+        size * noise / first,
+        size**2 * noise / slope,
+    )
+
+
+def _size_of_inputs(square: float, noise: float) -> float:
+    """Return the root mean square of an input, given the noisy mean of ‖u‖²; at least b."""
+    sizes = np.geomspace(0.05, 0.8, 40)
+    misfit = (square - np.minimum((sizes / SMALLEST_SIZE) ** 2, 1.0)) / max(noise, 0.05)
+    log_p = -0.5 * (misfit**2 + (np.log(sizes / BROAD_SD) / 0.6) ** 2)
+    p = np.exp(log_p - log_p.max())
+    return float(np.exp(p @ np.log(np.maximum(sizes, SMALLEST_SIZE)) / p.sum()))
 
 
 def correlations(moments: InputMoments, sds: Array) -> Array:

@@ -1,0 +1,24 @@
+import numpy as np
+import pytest
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
+
+from dpgp.inference.many.dictionary import REFERENCE, kernel_of
+from dpgp.kernels.in_place import gram_in_place
+
+GENERATOR = np.random.default_rng(0)
+X, Y = GENERATOR.uniform(-1, 1, (16, 3)), GENERATOR.uniform(-1, 1, (32, 3))
+KERNELS = {
+    "constant": ConstantKernel(0.3),
+    "constants": ConstantKernel(0.3) * ConstantKernel(2.0) + ConstantKernel(0.1),
+    "leaf": RBF(0.5),
+    "sum": RBF(0.5) + DotProduct(0.2),
+    "factor behind": RBF(0.5) * ConstantKernel(0.7) + ConstantKernel(0.1),
+    "many inputs": kernel_of(GENERATOR.normal(size=(3, 3)), np.eye(3), REFERENCE),
+}
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+def test_the_numbers_are_those_of_the_kernel(kernel):
+    before = kernel(X, Y)
+    np.testing.assert_allclose(gram_in_place(kernel, X, Y), before, rtol=1e-12)
+    np.testing.assert_array_equal(kernel(X, Y), before)
