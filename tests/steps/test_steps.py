@@ -25,9 +25,9 @@ from dpgp.steps import (
     GramStage,
     InputHistograms,
     MarginalHistograms,
+    MeasureScale,
     MetricStage,
     Purse,
-    Scale,
     planned_steps,
 )
 from dpgp.steps.known import Known
@@ -89,12 +89,12 @@ def test_steps_come_in_the_order_of_a_fit():
     assert sorted(kinds, key=FIXED_KINDS.index) == kinds
     assert sorted(many, key=METRIC_KINDS.index) == many
     assert set(kinds) | set(many) == set(KINDS)
-    assert set(kinds) & set(many) == {Count, Scale, Calibrate}
+    assert set(kinds) & set(many) == {Count, MeasureScale, Calibrate}
 
 
 def test_without_a_price_everything_is_released_once():
     steps = planned_steps(purse(mu=float("inf")))
-    assert [type(step) for step in steps] == [GramStage, Scale, Calibrate]
+    assert [type(step) for step in steps] == [GramStage, MeasureScale, Calibrate]
 
 
 def test_a_wish_for_kernel_features_or_points_keeps_fixed_features():

@@ -28,9 +28,9 @@ from dpgp.steps import (
     InputHistograms,
     LinearStage,
     MarginalHistograms,
+    MeasureScale,
     MetricGuard,
     Purse,
-    Scale,
     Step,
     TargetHistograms,
     planned_steps,
@@ -165,7 +165,7 @@ def planned_design(answer: Answer, box: Box) -> PlannedDesign:
             InputHistograms, MarginalHistograms, CellCounts, TargetHistograms
         ),
         guard_share=answer.share_of(Guard, MetricGuard),
-        scale_share=answer.share_of(Scale),
+        scale_share=answer.share_of(MeasureScale),
         calibration_share=answer.share_of(Calibrate),
     )
 

@@ -21,7 +21,7 @@ from dpgp.steps.linear_stage import LinearStage
 from dpgp.steps.metric_guard import MetricGuard
 from dpgp.steps.metric_stage import MetricStage
 from dpgp.steps.purse import Purse
-from dpgp.steps.scale import Scale
+from dpgp.steps.scale import MeasureScale
 from dpgp.steps.target_histograms import TargetHistograms
 
 __all__ = [
@@ -36,10 +36,10 @@ __all__ = [
     "InputHistograms",
     "LinearStage",
     "MarginalHistograms",
+    "MeasureScale",
     "MetricGuard",
     "MetricStage",
     "Purse",
-    "Scale",
     "Step",
     "TargetHistograms",
     "kinds_of",
@@ -51,7 +51,7 @@ FIXED_KINDS: tuple[type[Step], ...] = (
     InputHistograms,
     GramStage,
     Guard,
-    Scale,
+    MeasureScale,
     Calibrate,
 )
 """Kinds of steps where features are fixed, in the order in which a fit takes them."""
@@ -64,7 +64,7 @@ METRIC_KINDS: tuple[type[Step], ...] = (
     CellCounts,
     MetricStage,
     MetricGuard,
-    Scale,
+    MeasureScale,
     Calibrate,
 )
 """The same where stages learn a metric."""
