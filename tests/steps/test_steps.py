@@ -27,10 +27,10 @@ from dpgp.steps import (
     GramStage,
     InputHistograms,
     MarginalHistograms,
+    MeasureScale,
     MetricStage,
     Purse,
     ResidualHistograms,
-    Scale,
     planned_steps,
 )
 from dpgp.steps.known import Known
@@ -93,7 +93,7 @@ def test_steps_come_in_the_order_of_a_fit():
         others = [kind for kind in taken if kind is not ResidualHistograms]
         assert sorted(others, key=order.index) == others
     assert set(kinds) | set(many) == set(KINDS)
-    assert set(kinds) & set(many) == {Count, ResidualHistograms, Scale, Calibrate}
+    assert set(kinds) & set(many) == {Count, ResidualHistograms, MeasureScale, Calibrate}
 
 
 @pytest.mark.parametrize("columns", [2, 6])
@@ -126,7 +126,7 @@ def test_the_law_of_residuals_is_taken_into_every_target(columns):
 
 def test_without_a_price_everything_is_released_once():
     steps = planned_steps(purse(mu=float("inf")))
-    assert [type(step) for step in steps] == [GramStage, Scale, Calibrate]
+    assert [type(step) for step in steps] == [GramStage, MeasureScale, Calibrate]
 
 
 def test_a_wish_for_kernel_features_or_points_keeps_fixed_features():

@@ -29,10 +29,10 @@ from dpgp.steps import (
     InputHistograms,
     LinearStage,
     MarginalHistograms,
+    MeasureScale,
     MetricGuard,
     Purse,
     ResidualHistograms,
-    Scale,
     Step,
     TargetHistograms,
     planned_steps,
@@ -178,7 +178,7 @@ def planned_design(answer: Answer, box: Box) -> PlannedDesign:
         ),
         law_share=answer.share_of(ResidualHistograms),
         guard_share=answer.share_of(Guard, MetricGuard),
-        scale_share=answer.share_of(Scale),
+        scale_share=answer.share_of(MeasureScale),
         calibration_share=answer.share_of(Calibrate),
     )
 

@@ -22,7 +22,7 @@ from dpgp.steps.metric_guard import MetricGuard
 from dpgp.steps.metric_stage import MetricStage
 from dpgp.steps.purse import Purse
 from dpgp.steps.residual_law import ResidualHistograms
-from dpgp.steps.scale import Scale
+from dpgp.steps.scale import MeasureScale
 from dpgp.steps.target_histograms import TargetHistograms
 
 __all__ = [
@@ -37,11 +37,11 @@ __all__ = [
     "InputHistograms",
     "LinearStage",
     "MarginalHistograms",
+    "MeasureScale",
     "MetricGuard",
     "MetricStage",
     "Purse",
     "ResidualHistograms",
-    "Scale",
     "Step",
     "TargetHistograms",
     "kinds_of",
@@ -54,7 +54,7 @@ FIXED_KINDS: tuple[type[Step], ...] = (
     GramStage,
     ResidualHistograms,
     Guard,
-    Scale,
+    MeasureScale,
     Calibrate,
 )
 """Kinds of steps where features are fixed, in the order in which a fit takes them."""
@@ -68,7 +68,7 @@ METRIC_KINDS: tuple[type[Step], ...] = (
     MetricStage,
     ResidualHistograms,
     MetricGuard,
-    Scale,
+    MeasureScale,
     Calibrate,
 )
 """The same where stages learn a metric."""
