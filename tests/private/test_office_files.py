@@ -70,7 +70,7 @@ def test_decimal_commas(tmp_path):
     (piece,) = file.pieces(["age", "x"])
     cells = piece()
     np.testing.assert_array_equal(cells.numbers("age"), [1.5, np.nan, -3.25, np.nan])
-    with pytest.raises(TableError, match="'x' holds cells that are not numbers; .* decimal comma"):
+    with pytest.raises(TableError, match=r"'x' holds cells that are not numbers; .* decimal comma"):
         cells.numbers("x")
     (piece,) = open_files(str(path))[0].pieces(["age"])
     with pytest.raises(TableError, match="--decimal ,"):

@@ -30,6 +30,15 @@ Targets = Annotated[
         show_default=False,
     ),
 ]
+Classes = Annotated[
+    str | None,
+    typer.Option(
+        "--classes",
+        metavar="NAME:NO,YES",
+        help="Instead of --target: a column of two public labels, the one that counts as yes last.",
+        show_default=False,
+    ),
+]
 Features = Annotated[
     list[str] | None,
     typer.Option(
@@ -73,6 +82,14 @@ Incomplete = Annotated[
     Missing | None,
     typer.Option(
         help="Incomplete rows: stop (error, by default), or let them contribute nothing (ignore).",
+        show_default=False,
+    ),
+]
+Counts = Annotated[
+    bool | None,
+    typer.Option(
+        "--counts/--no-counts",
+        help="Targets are counts 0, 1, 2, …: quantiles and intervals are whole numbers.",
         show_default=False,
     ),
 ]

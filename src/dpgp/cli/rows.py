@@ -19,5 +19,5 @@ def wanted_of(request: Request) -> Wanted:
     """Return which columns are what."""
     inputs = [column.name for column in request.features]
     inputs += [column.name for column in request.categories]
-    targets = [column.name for column in request.targets]
+    targets = [column.name for column in request.predicted]
     return Wanted(tuple(inputs), tuple(targets), request.unit, request.options)

@@ -19,6 +19,7 @@ class Study:
     title: str | None = None
     data: str | None = None
     targets: tuple[Column, ...] | None = None
+    classes: LevelColumn | None = None
     features: tuple[Column, ...] | None = None
     categories: tuple[LevelColumn, ...] | None = None
     epsilon: float | None = None
@@ -28,6 +29,7 @@ class Study:
     unit: str | None = None
     max_rows_per_unit: int | None = None
     missing: Missing | None = None
+    counts: bool | None = None
     decimal: DecimalMark | None = None
     rows: int | None = None
     ledger: Path | None = None

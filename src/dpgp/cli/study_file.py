@@ -19,6 +19,7 @@ from dpgp.cli.columns import (
     WHY_PUBLIC,
     Column,
     LevelColumn,
+    checked_classes,
     checked_column,
     checked_levels,
 )
@@ -77,6 +78,13 @@ class Entry:
             raise self.error(f"must be a whole number, 1 or more, got '{text}'")
         return int(text)
 
+    def flag(self) -> bool:
+        """Return the value as yes or no."""
+        text = self.text().casefold()
+        if text not in ("true", "false"):
+            raise self.error(f"must be true or false, got '{self.text()}'")
+        return text == "true"
+
     def choice(self, options: type[Neighbours] | type[Missing] | type[DecimalMark]) -> Any:
         """Return the value as one of several words."""
         words = [option.value for option in options]
@@ -111,6 +119,16 @@ class Entry:
             )
         return tuple(self._level_column(*item) for item in self.value.items())
 
+    def classes(self) -> LevelColumn:
+        """Return the one column of two classes."""
+        if not isinstance(self.value, dict) or len(self.value) != 1:
+            raise self.error(
+                'must hold one column with its two public labels, as in \'smoker: ["no", '
+                f'"yes"]\'; {WHY_LEVELS_ARE_PUBLIC}'
+            )
+        (column,) = self.level_columns()
+        return self._checked(lambda: checked_classes(column))
+
     def _level_column(self, name: str, levels: Any) -> LevelColumn:
         if not isinstance(levels, list) or not all(isinstance(level, str) for level in levels):
             raise self.error(
@@ -139,6 +157,7 @@ READ: Mapping[str, Callable[[Entry], Any]] = {
     "title": Entry.text,
     "data": Entry.source,
     "targets": Entry.columns,
+    "classes": Entry.classes,
     "features": Entry.columns,
     "categories": Entry.level_columns,
     "epsilon": Entry.number,
@@ -148,6 +167,7 @@ READ: Mapping[str, Callable[[Entry], Any]] = {
     "unit": lambda entry: clean_name(entry.text()),
     "max_rows_per_unit": Entry.count,
     "missing": lambda entry: entry.choice(Missing),
+    "counts": Entry.flag,
     "decimal": lambda entry: entry.choice(DecimalMark),
     "rows": Entry.count,
     "ledger": Entry.beside,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpgp.features.base import WhitenedMap
 from dpgp.features.linear import LinearFeatures
+from dpgp.inference.clusters import clustered
 from dpgp.inference.evidence import (
     Conditional,
     Measurement,
@@ -141,7 +142,9 @@ class TargetFit:
         positions: Array | None,
         kappa: float,
         n: float,
+        rows_per_unit: int = 1,
     ) -> None:
+        self.rows_per_unit = rows_per_unit
         self.models = [Model(features, kernel, positions) for kernel in kernels]
         self.kappa = kappa
         self.n = n
@@ -205,10 +208,12 @@ class TargetFit:
         """Return the fitted model under the best kernel."""
         state, model = self._fitted()
         index = thin(state.points, DRAWS)
+        moments = state.moments if self.guarded is None else self.guarded.moments
+        measurement = combine_stages(self.stages, state.gram, state.moments)
         return Posterior(
             features=model.features,
             kernel=model.kernel,
-            moments=state.moments if self.guarded is None else self.guarded.moments,
+            moments=clustered(moments, measurement, self.rows_per_unit),
             thetas=state.points.thetas[index],
             spreads=state.spreads[index],
             log_evidence=state.points.log_integral,

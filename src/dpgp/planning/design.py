@@ -26,6 +26,7 @@ from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.inference import clipping
 from dpgp.inference.priors import default_kernel
 from dpgp.kernels.parameters import MEDIAN_LENGTH, median_length
+from dpgp.planning.assumption import Assumption
 from dpgp.planning.forecast import Errors, Outlook, after_steps, prospect_of
 from dpgp.planning.prior_functions import Functions, plausible_functions
 from dpgp.planning.setting import Setting
@@ -191,6 +192,8 @@ def choose_design(
 
 def planned_kappa(setting: Setting) -> float:
     """Return where stages clip, in residual sds."""
+    if setting.is_yes_no:  # nothing is clipped
+        return math.inf
     return choose_kappa(setting.n, setting.mu, _DIRECTIONS.get(setting.columns, MANY_DIRECTIONS))
 
 
@@ -212,18 +215,24 @@ def best_layout(
         return (_DETAILED.get(setting.columns) or layouts(setting.columns))[0]
     if kernel is None:
         return _best_by_default(setting, tuple(steps), kappa)
-    return _best(setting, steps, kappa, plausible_functions(kernel, setting.columns))
+    functions = plausible_functions(kernel, setting.columns, usual_assumption(setting.is_yes_no))
+    return _best(setting, steps, kappa, functions)
 
 
 @lru_cache(maxsize=256)
 def _best_by_default(setting: Setting, steps: tuple[Step, ...], kappa: float) -> Layout:
-    return _best(setting, steps, kappa, default_functions(setting.columns))
+    return _best(setting, steps, kappa, default_functions(setting.columns, setting.is_yes_no))
 
 
 @lru_cache(maxsize=16)
-def default_functions(columns: int) -> Functions:
+def default_functions(columns: int, is_yes_no: bool = False) -> Functions:
     """Return plausible functions of the default kernel."""
-    return plausible_functions(default_kernel(columns), columns)
+    return plausible_functions(default_kernel(columns), columns, usual_assumption(is_yes_no))
+
+
+def usual_assumption(is_yes_no: bool) -> Assumption:
+    """Return what a design takes for granted: nothing that a user may have guessed."""
+    return Assumption(1.0, is_yes_no)
 
 
 def _best(setting: Setting, steps: Sequence[Step], kappa: float, functions: Functions) -> Layout:

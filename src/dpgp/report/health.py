@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.conformal import COVERAGE
-from dpgp.planning.design import default_functions, planned_kappa
+from dpgp.planning.design import default_functions, planned_kappa, usual_assumption
 from dpgp.planning.forecast import PLAUSIBLE, Outlook, after_steps, prospect_of
 from dpgp.planning.many import plausible_many
 from dpgp.planning.question import Question
@@ -112,7 +112,7 @@ def check_health(model: FittedModel) -> tuple[str, ...]:
 def _findings(model: FittedModel) -> Iterator[str]:
     for k in range(len(model.calibrations)):
         look = Look(model, k)
-        wrong_unit = beyond_the_range(look)
+        wrong_unit = None if model.options.is_yes_no else beyond_the_range(look)
         found = [check(look) for check in CHECKS] if wrong_unit is None else [wrong_unit]
         yield from (sentence for sentence in found if sentence is not None)
 
@@ -194,11 +194,14 @@ def _plausible_error(model: FittedModel, posterior: Posterior) -> float:
     if math.isinf(mu):
         return math.inf
     if options.learns_metric:
-        answer = Question(options, plausible_many(options.columns)).answer(n, options.epsilon)
+        told = usual_assumption(options.is_yes_no)
+        question = Question(options, plausible_many(options.columns, told), told)
+        answer = question.answer(n, options.epsilon)
         return float(np.quantile(answer.errors.rmse, PLAUSIBLE[1]))
     setting = Setting.of(options, n, mu)
     steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))
-    prospect = prospect_of(setting, posterior.features, default_functions(options.columns))
+    functions = default_functions(options.columns, options.is_yes_no)
+    prospect = prospect_of(setting, posterior.features, functions)
     outlook = Outlook.before(setting, prospect, planned_kappa(setting))
     return float(np.quantile(after_steps(outlook, steps).errors().rmse, PLAUSIBLE[1]))
 

@@ -47,7 +47,8 @@ class GramStage(NumberedStage):
     def learn(self, known: Known, release: GramRelease) -> None:
         """Update the beliefs about every target."""
         for k, fit in enumerate(known.targets):
-            fit.add(stage_of(release, k, fit.clip, fit.weights, fit.n))
+            yes_no = known.options.is_yes_no
+            fit.add(stage_of(release, k, fit.clip, fit.weights, fit.n, yes_no))
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return what is expected to be left unknown after one more stage."""

@@ -15,9 +15,11 @@ from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.gram_estimate import MANY_INPUTS, DoubtedEstimate
 from dpgp.inference.local_scale import LocalScale
+from dpgp.inference.many.location import YES_NO
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
 from dpgp.inference.stages import TargetFit
+from dpgp.inference.yes_no import YesNoFit
 from dpgp.model.density import InputDensity
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
@@ -86,7 +88,8 @@ class Known:
     @cached_property
     def many(self) -> ManyInputs:
         """What is known where a metric is learned."""
-        return ManyInputs(self.n, self.signal, self.columns)
+        known = (YES_NO,) * self.options.n_targets if self.options.is_yes_no else ()
+        return ManyInputs(self.n, self.signal, self.columns, known)
 
     @cached_property
     def design(self) -> Design:
@@ -108,9 +111,16 @@ class Known:
     @cached_property
     def targets(self) -> tuple[TargetFit, ...]:
         """The fit of every target."""
-        design = self.design
+        design, kind = self.design, YesNoFit if self.options.is_yes_no else TargetFit
         return tuple(
-            TargetFit(design.features, self.options.kernels, design.positions, design.kappa, self.n)
+            kind(
+                design.features,
+                self.options.kernels,
+                design.positions,
+                design.kappa,
+                self.n,
+                self.options.max_rows_per_unit,
+            )
             for _ in range(self.options.n_targets)
         )
 

@@ -10,6 +10,7 @@ from dpgp.features.inputs import BoxFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.guard import CONSTANT_SHARE, guard_kappa
 from dpgp.privacy.mechanism import GramRelease
+from dpgp.steps.purse import NOTHING_CLIPPED
 from dpgp.steps.queries import GramQuery, gram_noise_stds
 from dpgp.steps.stage_release import stage_of
 
@@ -33,7 +34,7 @@ class MetricGuard:
     @classmethod
     def planned(cls, purse: Purse) -> tuple[MetricGuard, ...]:
         """Return the step wherever residuals are clipped."""
-        return () if purse.is_unlimited else (cls(SHARE),)
+        return (cls(SHARE),) if purse.clips_residuals else ()
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
         """Return the noise on features, targets and between them, at the smallest weight."""
@@ -63,8 +64,9 @@ class MetricGuard:
     @classmethod
     def why(cls, planned: Sequence[MetricGuard]) -> str:
         """Say what the guard costs."""
-        share = planned[0].share if planned else 0.0
-        return f"guard of the mean against skewed noise: {share:.0%} of the budget"
+        if not planned:
+            return NOTHING_CLIPPED
+        return f"guard of the mean against skewed noise: {planned[0].share:.0%} of the budget"
 
     def _clips(self, known: Known) -> list[float]:
         kappa = guard_kappa(known.n, known.mu_of(self.share))

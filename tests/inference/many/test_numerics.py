@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -49,7 +51,7 @@ def test_normal_equations_keep_the_digits_of_double_precision():
     records = records_of(lambda X: X[:, 0])
     H = np.vstack([r.operator.astype(np.longdouble) @ DICTIONARY.values for r in records]) / 0.01
     exact = H.T @ H
-    J = read_records(records, DICTIONARY.values, NONE, NONE, 0.0).J
+    J = read_records(records, DICTIONARY, NONE, NONE, 0.0).J
     assert np.abs(J - exact).max() < 1e-12 * np.abs(exact).max()
     features = DICTIONARY.features.evaluate(SYNTHETIC)
     assert np.abs(DICTIONARY.values.T - features).max() < 1e-15
@@ -57,14 +59,14 @@ def test_normal_equations_keep_the_digits_of_double_precision():
 
 def test_records_know_that_the_base_is_no_exact_constant():
     base = 0.3 * SYNTHETIC[:, 2]
-    plain = read_records(records_of(lambda X: X[:, 0]), DICTIONARY.values, NONE, NONE, 0.0)
+    plain = read_records(records_of(lambda X: X[:, 0]), DICTIONARY, NONE, NONE, 0.0)
     f = records_of(lambda X: X[:, 0] + 0.3 * X[:, 2])
-    moved = read_records(f, DICTIONARY.values, base, NONE, 0.0)
+    moved = read_records(f, DICTIONARY, base, NONE, 0.0)
     np.testing.assert_allclose(moved.h, plain.h, rtol=1e-3, atol=1e-2)
 
 
 def test_posterior_and_evidence_are_those_of_the_textbook():
-    equations = read_records(records_of(lambda X: X[:, 0]), DICTIONARY.values, NONE, NONE, 0.0)
+    equations = read_records(records_of(lambda X: X[:, 0]), DICTIONARY, NONE, NONE, 0.0)
     C = DICTIONARY.prior(REFERENCE)
     V = np.linalg.inv(np.linalg.inv(C + 1e-8 * np.eye(60)) + equations.J)
     belief = condition(equations, C)
@@ -74,7 +76,7 @@ def test_posterior_and_evidence_are_those_of_the_textbook():
 
 def test_evidence_differs_between_priors_as_the_density_of_the_measurements_does():
     records = records_of(lambda X: X[:, 0], noise=0.05)
-    equations = read_records(records, DICTIONARY.values, NONE, NONE, 0.0)
+    equations = read_records(records, DICTIONARY, NONE, NONE, 0.0)
     H = np.vstack([r.operator @ DICTIONARY.values for r in records]).astype(float)
     a = np.concatenate([r.a for r in records])
 
@@ -89,9 +91,7 @@ def test_evidence_differs_between_priors_as_the_density_of_the_measurements_does
 
 
 def test_climbing_raises_the_evidence_and_finds_the_line():
-    equations = read_records(
-        records_of(lambda X: 2 * X[:, 0], 4), DICTIONARY.values, NONE, NONE, 0.0
-    )
+    equations = read_records(records_of(lambda X: 2 * X[:, 0], 4), DICTIONARY, NONE, NONE, 0.0)
     evidence = Evidence(equations, DICTIONARY)
     sds, value = climb(evidence, REFERENCE.copy())
     assert value >= evidence(REFERENCE)
@@ -100,10 +100,10 @@ def test_climbing_raises_the_evidence_and_finds_the_line():
 
 def test_a_record_is_read_from_any_centre_and_pays_for_the_move():
     records = records_of(lambda X: X[:, 0])
-    here = read_records(records, DICTIONARY.values, NONE, NONE, 0.5)
-    there = read_records(records, DICTIONARY.values, NONE, 3 * SYNTHETIC[:, 1], 0.5)
+    here = read_records(records, DICTIONARY, NONE, NONE, 0.5)
+    there = read_records(records, DICTIONARY, NONE, 3 * SYNTHETIC[:, 1], 0.5)
     assert np.trace(there.J) < np.trace(here.J)
-    free = read_records(records, DICTIONARY.values, NONE, 3 * SYNTHETIC[:, 1], 0.0)
+    free = read_records(records, DICTIONARY, NONE, 3 * SYNTHETIC[:, 1], 0.0)
     np.testing.assert_allclose(free.J, here.J)
 
 
@@ -140,7 +140,7 @@ def test_water_filled_features_have_a_mean_square_of_one():
 def test_the_metric_of_a_ridge_function_is_its_direction():
     a = np.array([0.8, -0.6, 0.0, 0.0])
     equations = read_records(
-        records_of(lambda X: np.sin(2 * X @ a), 12, 1e-3), DICTIONARY.values, NONE, NONE, 0.0
+        records_of(lambda X: np.sin(2 * X @ a), 12, 1e-3), DICTIONARY, NONE, NONE, 0.0
     )
     metric = gradient_metric(DICTIONARY, condition(equations, DICTIONARY.prior(REFERENCE)))
     eigenvalues, Q = np.linalg.eigh(metric)
@@ -171,3 +171,12 @@ def test_a_root_of_a_covariance_that_rounding_made_negative():
     C = np.outer(direction, direction) - 1e-5 * np.eye(30)
     root = lower_root(C)
     np.testing.assert_allclose(root @ root.T, C, atol=1e-3)
+
+
+def test_what_a_record_sees_is_computed_once_in_a_dictionary_and_anew_in_another():
+    operator = np.random.default_rng(9).normal(size=(3, len(SYNTHETIC)))
+    seen = DICTIONARY.seen_by(operator)
+    np.testing.assert_allclose(seen, operator @ DICTIONARY.values)
+    assert DICTIONARY.seen_by(operator) is seen
+    other = replace(DICTIONARY, root=0.5 * DICTIONARY.root)
+    np.testing.assert_allclose(other.seen_by(operator), operator @ other.values)

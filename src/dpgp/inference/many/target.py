@@ -17,6 +17,7 @@ from dpgp.inference.many.dictionary import REFERENCE, Dictionary
 from dpgp.inference.many.location import Location
 from dpgp.inference.many.records import NormalEquations, Record, read_records
 from dpgp.inference.many.residuals import residual_sd
+from dpgp.inference.stage import LARGEST_RESIDUAL
 
 Array = NDArray[np.float64]
 
@@ -86,6 +87,16 @@ class Target:
         """Signal per unit of the released residual, g/R."""
         return float(slope(self.clip, max(self.tau, 0.3 * self.clip))) / self.clip
 
+    @property
+    def _slope(self) -> float:
+        """Share of the signal that survives clipping."""
+        return 1.0 if self.location.is_yes_no else float(slope(self.clip, self.tau))
+
+    @property
+    def _largest_residual(self) -> float:
+        """Largest distance of 1 or −1 from the centre at the synthetic rows."""
+        return min(LARGEST_RESIDUAL, 1.0 + float(np.abs(self.centre.values).max()))
+
     def take(self, measured: Measured, operator: Array, squares: Array) -> None:
         """Take a stage's release; ``squares`` are mean squares of its features."""
         self.tau = residual_sd(
@@ -96,7 +107,7 @@ class Target:
         if self.was_useless:
             self.clip = self.tau = self.forecast = min(2.0 * self.clip, self.widest)
             return
-        scale = self.clip / float(slope(self.clip, self.tau))
+        scale = self.clip / self._slope
         sampling = np.clip(measured.square, 0.02, 1.0) * squares / (self.n * measured.share)
         variance = (measured.noise**2 + sampling) * scale**2
         record = Record(operator, measured.cross * scale, variance, self.centre.values)
@@ -144,6 +155,8 @@ class Target:
             self.clip = min(self.clip, self.kappa * float(np.sqrt(left)))
         self.forecast = float(np.sqrt(left))
         self.centre = self._between(dictionary, start, proposed, step)
+        if self.location.is_yes_no:
+            self.clip = self._largest_residual
 
     def _between(self, dictionary: Dictionary, start: Array, end: Array, step: float) -> Centre:
         """Return the function part of the way, in the present dictionary."""
@@ -165,7 +178,7 @@ class Target:
     def read(self, dictionary: Dictionary, centre: Array) -> NormalEquations:
         """Read all records in a dictionary, from a centre at the synthetic rows."""
         base = self.base(dictionary)
-        return read_records(self.records, dictionary.values, base, centre, self.doubt)
+        return read_records(self.records, dictionary, base, centre, self.doubt)
 
     def copy(self) -> Target:
         """Return the same target, to learn in another dictionary."""
