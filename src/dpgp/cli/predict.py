@@ -74,6 +74,9 @@ def predict(
     """Predict every row of a table: adds mean, std, and an interval.
 
     Of two classes: the probability of the second one, and an interval for it.
+    _lower and _upper hold a new observation as often as --coverage says;
+    _std is the model's own spread of observations. Where the mean of
+    people alike is, with its own interval, tells Python: latent=True.
     Spends no budget, however often it is called. Rows with missing inputs
     keep empty cells; inputs outside the model's bounds are predicted as at
     the nearest bound.

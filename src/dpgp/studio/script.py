@@ -62,7 +62,11 @@ if __name__ == "__main__":
 
 READ_TEXT = """texts = dict.fromkeys({texts}, str)
     table = pd.read_csv(
-        DATA, sep={delimiter!r}, decimal={decimal!r}, encoding="utf-8-sig", dtype=texts,
+        DATA,
+        sep={delimiter!r},
+        decimal={decimal!r},
+        encoding="utf-8-sig",
+        dtype=texts,
         na_values=["."],
     )"""
 READ_PARQUET = "table = pd.read_parquet(DATA)"
