@@ -93,7 +93,7 @@ def test_predict_adds_a_column_a_quantile(folder, invoke):
     assert header == [AGE, "h_mean", "h_std", "h_lower", "h_upper", "h_q0.03", "h_q0.97"]
     model = dpgp.load(folder / "model.json")
     expected = model.predict_quantile(np.array([[5.0], [12.5]]), [0.03, 0.97]).T
-    np.testing.assert_allclose(np.array(lines, dtype=float)[:, -2:], expected, rtol=1e-12)
+    np.testing.assert_allclose(np.array(lines, dtype=float)[:, -2:], expected, atol=0.01)
 
 
 def test_predict_pipes(folder, invoke):

