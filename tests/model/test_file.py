@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import json
 import math
 import os
@@ -234,10 +235,10 @@ def test_a_failed_save_leaves_the_old_file_alone(small, tmp_path, monkeypatch):
     path.write_text("old")
 
     def full_disk(descriptor: int) -> None:
-        raise OSError("no space left")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full_disk)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(OSError, match=r"No space left on device: .*model\.json'"):
         small.save(path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]

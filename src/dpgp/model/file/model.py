@@ -235,7 +235,8 @@ def _inputs_to_json(inputs: UnitInputs) -> dict[str, Any]:
 
 
 def _inputs(value: Any, version: int) -> UnitInputs:
-    names = ("low", "high", "names", *has_entry(value, "categories", version > 1), "warp")
+    levels = ("categories",) if version > 2 else has_entry(value, "categories", version > 1)
+    names = ("low", "high", "names", *levels, "warp")
     fields = as_fields(value, "inputs", names)
     box = _box(fields, "inputs")
     if fields.get("categories") is not None:
