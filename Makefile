@@ -8,7 +8,7 @@ LABORATORY := $(shell find experiments -type f -not -name '*.pyc' -not -path 'ex
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install -qq --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo experiments test test-slow test-oldest lint docs bench clean
+.PHONY: help install demo experiments test test-slow test-oldest package lint docs bench clean
 
 help:
 	@echo "make demo         fit a private model of real data; leaves a model, a figure and a report in demo/"
@@ -16,9 +16,11 @@ help:
 	@echo "make test-slow    long statistical tests, networks, report and studio in Chromium, agreement with GPflow and GPyTorch,"
 	@echo "                  and all tests with the BLAS kernels of another processor"
 	@echo "make test-oldest  the tests with the oldest versions that pyproject.toml allows"
+	@echo "make package      build wheel and sdist in dist/; install each into an empty environment, and try it"
 	@echo "make experiments  install what \`dpgp reproduce\` needs, into .venv"
 	@echo "make lint         ruff, mypy and import-linter alone"
-	@echo "make bench        a pass over the rows against the machine's own limit, a fit against scikit-learn's"
+	@echo "make bench        a pass over the rows against the machine's own limit, whole fits against scikit-learn, GPflow,"
+	@echo "                  GPyTorch and the reading of the table; growth with rows, features and inputs; one and two workers"
 	@echo "make docs         build the documentation site, running every example in it"
 
 $(BIN)/python:
@@ -62,7 +64,7 @@ test: lint
 	@touch $@
 
 $(VENV)/slow.stamp: $(VENV)/test.stamp
-	@$(PIP) './experiments[baselines]' 'playwright>=1.50' 'axe-playwright-python>=0.1.4' 'atheris>=3.0'
+	@$(PIP) '.[spark]' './experiments[baselines]' 'playwright>=1.50' 'axe-playwright-python>=0.1.4' 'atheris>=3.0'
 	@touch $@
 
 test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
@@ -78,6 +80,13 @@ test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
 test-oldest: .venv-oldest/.stamp
 	@OPENBLAS_NUM_THREADS=1 PYTHONPATH=src:experiments/src .venv-oldest/bin/python -m pytest -m "$(FAST)" -n auto --ignore tests/test_docs.py
 
+package: $(BIN)/python
+	@$(PIP) build
+	@rm -rf dist && $(BIN)/python -m build --outdir dist . > /dev/null
+	@for file in dist/*; do rm -rf .venv-package && $(PYTHON) -m venv .venv-package && \
+	    .venv-package/bin/pip install -qq --constraint constraints.txt "$$file" && \
+	    PATH=$(CURDIR)/.venv-package/bin:$$PATH sh tests/package_smoke.sh && echo "$$file works" || exit 1; done
+
 $(VENV)/docs.stamp: $(BIN)/python $(SOURCES) $(LABORATORY)
 	@$(PIP) '.[docs]' ./experiments
 	@touch $@
@@ -87,9 +96,13 @@ docs: $(VENV)/docs.stamp
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/sphinx-build -E -W --keep-going -q docs docs/_build/html
 	@echo "the site is built: open docs/_build/html/index.html"
 
-bench: $(VENV)/test.stamp
+bench: $(VENV)/test.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
 	@$(BIN)/python benchmarks/hot_path.py
 	@$(BIN)/python benchmarks/fit_time.py
+	@$(BIN)/python benchmarks/whole_jobs.py
+	@$(BIN)/python benchmarks/peers.py
+	@$(BIN)/python benchmarks/scaling.py
+	@$(BIN)/python benchmarks/workers.py
 
 clean:
-	@rm -rf $(VENV) .venv-gpflow .venv-gpytorch .venv-oldest demo results docs/_build
+	@rm -rf $(VENV) .venv-package dist .venv-gpflow .venv-gpytorch .venv-oldest demo results docs/_build

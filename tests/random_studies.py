@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from dpgp.cli.columns import Column, LevelColumn
 from dpgp.cli.study import Study
+from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.plain_text import is_name
 from dpgp.privacy.neighbours import Neighbours
@@ -49,6 +50,7 @@ def studies(draw, most_targets=2, rows=COUNTS):
         unit=unit if per_person else None,
         max_rows_per_unit=draw(st.none() | st.integers(1, 9)) if per_person else None,
         missing=draw(st.none() | st.sampled_from(Missing)),
+        decimal=draw(st.none() | st.sampled_from(DecimalMark)),
         rows=draw(rows),
     )
 

@@ -1,13 +1,14 @@
 """One thread within BLAS while anybody needs it, and as many for the rows as were asked for."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpgp import PrivateGPRegressor
-from dpgp.blas import MOST_THREADS, single_threaded_blas, thread_count, usable_cores
+from dpgp.blas import MOST_THREADS, in_order, single_threaded_blas, thread_count, usable_cores
 from dpgp.privacy.books import Books
 from dpgp.privacy.exact_sums import shared_out, sum_columns
 
@@ -175,3 +176,36 @@ def test_a_fit_takes_all_cores_or_all_but_one(n_jobs):
     one = PrivateGPRegressor(n_jobs=1, **options).fit(X, X[:, 0])
     some = PrivateGPRegressor(n_jobs=n_jobs, **options).fit(X, X[:, 0])
     assert np.array_equal(some.release_[0][0].B, one.release_[0][0].B)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_results_come_in_the_order_of_the_items(n_jobs):
+    def work(item):
+        time.sleep(0.002 * (item % 3))
+        return -item
+
+    assert list(in_order(range(20), work, n_jobs)) == [-item for item in range(20)]
+
+
+def test_threads_work_ahead_by_a_few_items_only():
+    drawn = []
+
+    def items():
+        for item in range(100):
+            drawn.append(item)
+            yield item
+
+    results = in_order(items(), abs, 2)
+    assert next(results) == 0
+    assert len(drawn) <= 4
+    results.close()
+
+
+def test_an_error_comes_where_its_item_stands():
+    def work(item):
+        return 1 / item
+
+    results = in_order([1, 0], work, 2)
+    assert next(results) == 1.0
+    with pytest.raises(ZeroDivisionError):
+        next(results)

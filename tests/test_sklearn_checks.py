@@ -1,17 +1,37 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from dpgp.classifier import PrivateGPClassifier
 from dpgp.regressor import PrivateGPRegressor
 
-PUBLIC = {"epsilon": 2.0, "delta": 1e-5, "bounds": (-10, 10), "target_bounds": (-10, 10)}
+BUDGET = {"epsilon": 2.0, "delta": 1e-5, "bounds": (-10, 10)}
+PUBLIC = {**BUDGET, "target_bounds": (-10, 10)}
+CLASSES = {**BUDGET, "classes": (0, 1)}
+
+OTHER_LABELS = "labels other than the two public classes make rows unusable"
+EXPECTED = {
+    "check_classifiers_classes": OTHER_LABELS,
+    "check_classifiers_regression_target": OTHER_LABELS,
+    "check_classifier_not_supporting_multiclass": OTHER_LABELS,
+    "check_supervised_y_no_nan": OTHER_LABELS,
+}
 
 
-@parametrize_with_checks([PrivateGPRegressor(**PUBLIC, stages=1)])
+def expected(estimator):
+    return EXPECTED if isinstance(estimator, PrivateGPClassifier) else {}
+
+
+@parametrize_with_checks(
+    [PrivateGPRegressor(**PUBLIC, stages=1), PrivateGPClassifier(**CLASSES, stages=1)],
+    expected_failed_checks=expected,
+)
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
-@parametrize_with_checks([PrivateGPRegressor(**PUBLIC)])
+@parametrize_with_checks(
+    [PrivateGPRegressor(**PUBLIC), PrivateGPClassifier(**CLASSES)], expected_failed_checks=expected
+)
 def test_scikit_learn_conventions_with_all_stages(estimator, check):
     check(estimator)

@@ -1,10 +1,12 @@
 """What is shipped: the library and its command line, and nothing of the laboratory."""
 
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +30,29 @@ def test_the_wheel_holds_the_library_alone(wheel):
         "dpgp/report/html/template.html",
         "dpgp/studio/assets/studio.js",
     } <= set(names)
+
+
+def test_the_source_distribution_builds_the_same_wheel(wheel, tmp_path):
+    (path,) = SdistBuilder(str(ROOT)).build(directory=str(tmp_path))
+    with tarfile.open(path) as file:
+        file.extractall(tmp_path, filter="data")
+    (folder,) = (entry for entry in tmp_path.iterdir() if entry.is_dir())
+    assert {"README.md", "LICENSE", "CITATION.cff", "SECURITY.md"} <= {
+        entry.name for entry in folder.iterdir()
+    }
+    (rebuilt,) = WheelBuilder(str(folder)).build(directory=str(tmp_path))
+    with zipfile.ZipFile(rebuilt) as file:
+        assert sorted(file.namelist()) == sorted(wheel[0])
+
+
+def test_the_package_says_what_it_is(wheel):
+    _, metadata = wheel
+    for line in (
+        "Author: The dpgp maintainers",
+        "License-File: LICENSE",
+        "Classifier: Typing :: Typed",
+    ):
+        assert line in metadata
 
 
 def test_the_package_asks_for_nothing_of_the_laboratory(wheel):

@@ -12,6 +12,7 @@ _EXPORTS = {
     "LedgerError": "dpgp.ledger",
     "NormalizedKernel": "dpgp.kernels.normalized",
     "Plan": "dpgp.planning.plan",
+    "PrivateGPClassifier": "dpgp.classifier",
     "PrivateGPRegressor": "dpgp.regressor",
     "ProductKernel": "dpgp.kernels.per_column",
     "export": "dpgp",

@@ -44,8 +44,12 @@ class Category:
     @classmethod
     def of(cls, levels: Any, column: Any) -> Category:
         """Read a list of levels; an error that names the column where they cannot be meant."""
-        where = f"`categories` of column {column!r}"
-        listed = _listed(levels)
+        return cls.named(levels, f"`categories` of column {column!r}")
+
+    @classmethod
+    def named(cls, levels: Any, where: str) -> Category:
+        """Read a list of levels that messages speak of as ``where``."""
+        listed = listed_levels(levels)
         if listed is None:
             raise TypeError(f"{where} must be a list of levels, got {type(levels).__name__}.")
         if not 2 <= len(listed) <= MOST_LEVELS:
@@ -154,7 +158,8 @@ def _whole(element: Any) -> int | None:
     return number if abs(number) < _FIRST_LONG else None
 
 
-def _listed(levels: Any) -> list[Any] | None:
+def listed_levels(levels: Any) -> list[Any] | None:
+    """Return what a list, an array or a column holds; None for anything else."""
     if isinstance(levels, list | tuple | range):
         return list(levels)
     for method in ("tolist", "to_list"):  # NumPy and pandas, polars

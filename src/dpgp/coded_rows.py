@@ -40,7 +40,7 @@ def coded_matrix(X: Any, categories: Categories, least: int = 1) -> Array:
     if len(columns) != len(categories):
         raise ValueError(f"`X` must have {len(categories)} columns, got {len(columns)}.")
     parts = [
-        as_floats(column, "X") if category is None else category.numbers(_elements(column))
+        as_floats(column, "X") if category is None else category.numbers(elements(column))
         for column, category in zip(columns, categories, strict=True)
     ]
     if any(part.ndim != 1 or len(part) != len(parts[0]) for part in parts):
@@ -77,7 +77,7 @@ def _columns(X: Any) -> Sequence[Any] | None:
         return None
 
 
-def _elements(column: Any) -> Sequence[Any]:
+def elements(column: Any) -> Sequence[Any]:
     """Return the elements of a column; a list is never made an array."""
     for method in ("to_pylist", "to_list", "tolist"):  # pyarrow, polars and pandas, NumPy
         if hasattr(column, method):

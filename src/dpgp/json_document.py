@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -40,8 +41,12 @@ def write_document(document: dict[str, Any], path: str | os.PathLike[str]) -> No
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
+    except OSError as error:  # nobody knows the other file
+        error.filename, error.filename2 = str(path), None
+        raise
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink()
 
 
 def digest(document: dict[str, Any]) -> str:

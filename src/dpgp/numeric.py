@@ -149,7 +149,7 @@ def _as_array(values: Any) -> NDArray[Any] | None:
 def _floats_of(array: NDArray[Any]) -> Array | None:
     if array.dtype.kind in "biuf":
         with np.errstate(over="ignore"):  # one value beyond all floats must not cause a warning
-            return array.astype(np.float64)
+            return array.astype(np.float64, copy=False)
     if array.dtype.kind != "O":
         return None
     try:

@@ -54,6 +54,7 @@ class Options:
     missing: Missing = Missing.ERROR
     warp: bool = True
     calibrate: bool = True
+    counts: bool = False
 
     @classmethod
     def parse(
@@ -72,6 +73,7 @@ class Options:
         max_rows_per_unit: int = 1,
         warp: bool = True,
         calibrate: bool = True,
+        counts: bool = False,
         missing: str = "error",
     ) -> Options:
         """Read the arguments of the estimator; an error that names the argument where one is off.
@@ -95,7 +97,9 @@ class Options:
             max_rows_per_unit=_rows_per_unit(max_rows_per_unit, per_person),
             missing=Missing.parse(missing),
             warp=_flag("warp", warp),
-            calibrate=_flag("calibrate", calibrate),
+            # the law of yes and no is known
+            calibrate=_flag("calibrate", calibrate) and not target_box.categories,
+            counts=_counts(counts, target_box),
         )
 
     @property
@@ -107,6 +111,11 @@ class Options:
     def n_targets(self) -> int:
         """Number of targets."""
         return len(self.target_box.low)
+
+    @property
+    def is_yes_no(self) -> bool:
+        """Whether the target is one of two public classes, counted as 0 and 1."""
+        return bool(self.target_box.categories)
 
     @property
     def kernels(self) -> tuple[Any, ...]:
@@ -141,10 +150,11 @@ class Options:
         """Whether any two neighbours have the same number of usable rows.
 
         They do if a row is replaced by another that can be used. A unit may have fewer rows than
-        another, and a row may be incomplete.
+        another, a row may be incomplete, and its label none of the two classes.
         """
         replaced = self.neighbours is Neighbours.REPLACE
-        return replaced and not self.per_person and self.missing is Missing.ERROR
+        complete = self.missing is Missing.ERROR and not self.is_yes_no
+        return replaced and not self.per_person and complete
 
 
 def _check_no_wishes(**wishes: Any) -> None:
@@ -241,6 +251,17 @@ def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"`{name}` must be True or False, got {type(value).__name__}.")
     return bool(value)
+
+
+def _counts(counts: Any, target_box: Box) -> bool:
+    """Return whether targets are counts, whose bounds hold a whole number and nothing negative."""
+    asked = _flag("counts", counts)
+    if asked and np.any((target_box.low < 0.0) | (np.ceil(target_box.low) > target_box.high)):
+        raise ValueError(
+            "`target_bounds` of counts must not be negative and must hold a whole number, as in "
+            "(0, 20)."
+        )
+    return asked
 
 
 def _rows_per_unit(most: Any, per_person: bool) -> int:

@@ -3,61 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dpgp.blas import thread_count
-from dpgp.categories import Categories, read_categories
-from dpgp.coded_rows import CodedRows, categories_of, coded_matrix
 from dpgp.domain import Box
-from dpgp.effects.methods import EffectMethods
+from dpgp.estimator import PrivateGP
 from dpgp.inference.conformal import COVERAGE
-from dpgp.ledger.ledger import Ledger, ledger_of
+from dpgp.ledger.ledger import Ledger
 from dpgp.model.centiles import CentileMethods
 from dpgp.numeric import (
-    check_column_names,
-    column_names,
     numeric_targets,
     numeric_vector,
 )
-from dpgp.options import Options
 from dpgp.privacy.arguments import DELTA, EPSILON
-from dpgp.privacy.noise import noise_source
-from dpgp.private.arrays import scaled_rows
-from dpgp.private.joint import fit_alone_or_jointly
 
 if TYPE_CHECKING:
-    from dpgp.inference.posterior import Posterior
-    from dpgp.inference.stage import StageRelease
-    from dpgp.model.density import InputDensity
-    from dpgp.model.fitted import FittedModel
-    from dpgp.privacy.certificate import Certificate
-    from dpgp.private.source import Source
     from dpgp.sites import Site
 
 Array = NDArray[np.float64]
 
-NOT_OPTIONS = (
-    "bounds",
-    "target_bounds",
-    "categories",
-    "random_state",
-    "n_jobs",
-    "ledger",
-    "site",
-    "engine",
-)
-"""Parameters that are read by themselves."""
 
-
-class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class PrivateGPRegressor(CentileMethods, RegressorMixin, PrivateGP):  # type: ignore[misc]
     r"""Gaussian-process regression under :math:`(\epsilon, \delta)`-differential privacy.
 
     Protects inputs and targets. A noisy Gram matrix of features is released in stages, each about
@@ -97,6 +68,9 @@ class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEsti
     warp, calibrate
         Whether to spend a share of the budget on private histograms of the inputs, and of scaled
         residuals for :meth:`predict_interval`.
+    counts
+        Whether targets are counts 0, 1, 2, …: quantiles, ends of intervals and draws of new
+        observations are whole numbers then. docs/how-to/counts.md.
     missing
         "error", or "ignore" to let incomplete rows contribute nothing.
     random_state
@@ -149,6 +123,7 @@ class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEsti
         max_rows_per_unit: int = 1,
         warp: bool = True,
         calibrate: bool = True,
+        counts: bool = False,
         missing: str = "error",
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
@@ -169,125 +144,13 @@ class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEsti
         self.max_rows_per_unit = max_rows_per_unit
         self.warp = warp
         self.calibrate = calibrate
+        self.counts = counts
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger
         self.engine = engine
         self.site = site
-
-    def fit(
-        self, X: Any, y: Any = None, units: Any = None, *, target: str | Sequence[str] | None = None
-    ) -> Self:
-        """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person.
-
-        With ``target``, the name of a column or a list of them, ``X`` is a table that may be larger
-        than memory: files, a folder, a pattern such as ``"rows/*.parquet"``, or anything that hands
-        out Arrow data; ``units`` is then a column too. docs/how-to/large-tables.md
-        """
-        self._forget()
-        if target is not None:
-            return self._fit_table(X, y, units, target)
-        if self.engine is not None:
-            raise ValueError("`engine` needs files: pass their paths as `X`, and `target`.")
-        categories = categories_of(X, self.categories)
-        X, y = self._validated(X, y, categories)
-        targets = y[None] if y.ndim == 1 else y.T
-        options = self._options(X.shape[1], len(targets), units is not None, categories)
-        self._fit_rows(scaled_rows(X, targets, options, units), options)
-        self._targets_are_columns = y.ndim > 1
-        return self
-
-    def _fit_table(self, table: Any, y: Any, unit: Any, target: str | Sequence[str]) -> Self:
-        """Fit to the columns of a table that ``bounds`` and ``categories`` name, or all others."""
-        if y is not None:
-            raise ValueError("`y` must be left out where `target` names it; pass one of them.")
-        from dpgp.private.asked_table import AskedTable  # brings pyarrow
-        from dpgp.private.engines import opened_engine
-
-        asked = AskedTable.opened(table, target, unit)
-        names = asked.inputs(self.bounds, self.categories)
-        self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
-        categories = read_categories(self.categories, names, len(names))
-        options = self._options(
-            len(names), len(asked.targets), unit is not None, categories, asked.targets
-        )
-        with opened_engine(self.engine) as workers:
-            rows = asked.rows(names, options, workers, thread_count(self.n_jobs))
-            self._fit_rows(rows, options)
-        self._targets_are_columns = not isinstance(target, str)
-        return self
-
-    def _fit_rows(self, rows: Source, options: Options) -> None:
-        threads, ledger = thread_count(self.n_jobs), ledger_of(self.ledger)
-        with self._spending_kept():
-            source = noise_source(self.random_state)
-            self.model_ = fit_alone_or_jointly(self.site, rows, options, source, threads, ledger)
-
-    def _forget(self) -> None:
-        """Drop what an earlier fit found, so that no failure passes it off as new."""
-        for name in [name for name in vars(self) if name.endswith("_") and name != "spent_"]:
-            delattr(self, name)
-
-    @contextmanager
-    def _spending_kept(self) -> Iterator[None]:
-        """Keep what a fit that fails has booked, which its error carries."""
-        try:
-            yield
-        except BaseException as error:
-            if hasattr(error, "spent"):
-                self.spent_ = (*getattr(self, "spent_", ()), error.spent)
-            raise
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
-
-    def _options(
-        self,
-        columns: int,
-        targets: int,
-        per_person: bool,
-        categories: Categories,
-        target_names: Sequence[str] | None = None,
-    ) -> Options:
-        names = getattr(self, "feature_names_in_", None)
-        asked = self.get_params(deep=False)
-        for name in NOT_OPTIONS:
-            del asked[name]
-        return Options.parse(
-            box=Box.from_bounds(self.bounds, columns, names, categories=categories),
-            target_box=Box.from_bounds(
-                self.target_bounds, targets, target_names, argument="target_bounds"
-            ),
-            per_person=per_person,
-            **asked,
-        )
-
-    @property
-    def posterior_(self) -> Posterior | tuple[Posterior, ...]:
-        """The posterior, or a tuple of one for each column of ``y``."""
-        posteriors = self._fitted().posteriors
-        return posteriors if self._targets_are_columns else posteriors[0]
-
-    @property
-    def release_(self) -> tuple[tuple[StageRelease, ...], ...]:
-        """The stages' noisy sums, for each target."""
-        return self._fitted().stages
-
-    @property
-    def input_density_(self) -> InputDensity | None:
-        """A private density of the inputs, on a grid or of synthetic rows; None where none is."""
-        return self._fitted().density
-
-    @property
-    def certificate_(self) -> Certificate:
-        """What was released and what it guarantees."""
-        return self._fitted().certificate
-
-    @property
-    def health_(self) -> tuple[str, ...]:
-        """What looks wrong, a sentence with its remedy each, from released numbers alone."""
-        return self._fitted().health
 
     def predict(
         self, X: Any, return_std: bool = False, return_cov: bool = False, latent: bool = False
@@ -330,56 +193,15 @@ class PrivateGPRegressor(CentileMethods, EffectMethods, RegressorMixin, BaseEsti
             sample_weight = numeric_vector(sample_weight, len(mean), "sample_weight")
         return float(r2_score(targets, mean, sample_weight=sample_weight))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
-        self._fitted().save(path)
-
-    def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
-        """Write a page about the fitted model that any browser shows offline. docs/report.md"""
-        self._fitted().report(path, title)
-
     def plot(self, ax: Any = None, *, target: int | None = None, centiles: bool = False) -> Any:
         """Draw the fitted model, as :meth:`dpgp.model.fitted.FittedModel.plot`."""
         return self._fitted().plot(ax, target=target, centiles=centiles)
 
-    def _fitted(self) -> FittedModel:
-        check_is_fitted(self)
-        model: FittedModel = self.model_
-        return model
+    def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
+        return Box.from_bounds(self.target_bounds, targets, names, argument="target_bounds")
 
-    def _inputs(self, X: Any) -> CodedRows:
-        """Return new rows as numbers, their columns compared with those of :meth:`fit`."""
-        array = coded_matrix(X, self._fitted().options.box.categories)
-        self._check_columns(X, array, reset=False)
-        return CodedRows(array)
-
-    def _validated(self, X: Any, y: Any, categories: Categories) -> tuple[Array, Array]:
-        """Check shapes and types; messages never repeat a value of the data."""
-        inputs = coded_matrix(X, categories, least=2)
-        targets = numeric_targets(y, len(inputs))
-        self._check_columns(X, inputs, reset=True)
-        return inputs, targets
-
-    def _check_columns(self, X: Any, array: Array, *, reset: bool) -> None:
-        """Learn how many columns there are and their names, or compare; scikit-learn's words."""
-        names = column_names(X)
-        known = () if reset else tuple(getattr(self, "feature_names_in_", ()))
-        check_column_names(names, known)
-        validate_data(self, array if names is None else X, reset=reset, skip_check_array=True)
-
-    def _repr_html_inner(self) -> str:
-        """Return what :meth:`_repr_html_` of scikit-learn shows: parameters, once fitted a card."""
-        if not hasattr(self, "model_"):
-            return str(super()._repr_html_inner())
-        from dpgp.report.notebook import model_html
-
-        return model_html(self.model_, type(self).__name__)
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle
+    def _read_targets(self, y: Any, rows: int) -> Array:
+        return numeric_targets(y, rows)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

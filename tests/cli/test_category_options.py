@@ -80,13 +80,14 @@ def test_predictions_of_text_and_of_numbers(folder, tmp_path, invoke):
     found = list(csv.DictReader(result.stdout.splitlines()))
     model = dpgp.load(folder / "model.json")
     expected = model.predict([[5.0, "F", 1], [5.0, "M", 2.0]])
-    np.testing.assert_allclose([float(row["height_mean"]) for row in found[:2]], expected)
+    means = [float(row["height_mean"]) for row in found[:2]]
+    np.testing.assert_allclose(means, expected, atol=0.01)
     assert [row["height_mean"] for row in found[2:]] == ["", ""]
     table = pa.table({"age": [5.0, 5.0], "sex": ["F", "M"], "grade": [1, 2]})
     parquet.write_table(table, tmp_path / "new.parquet")
     same = invoke("predict", folder / "model.json", tmp_path / "new.parquet")
     means = [float(row["height_mean"]) for row in csv.DictReader(same.stdout.splitlines())]
-    np.testing.assert_allclose(means, expected)
+    np.testing.assert_allclose(means, expected, atol=0.01)
 
 
 def test_strange_levels_are_named_by_no_message(folder, tmp_path, invoke, refused):

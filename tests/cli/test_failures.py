@@ -1,9 +1,16 @@
 """Commands that fail say what was spent, and claim to have spent nothing only where it is so."""
 
+import os
+import signal
+import time
+
 import numpy as np
 import pytest
+import typer
 
+from dpgp.cli.failures import failures_in_words
 from dpgp.inference.stages import TargetFit
+from dpgp.json_document import write_document
 from dpgp.model.fitted import FittedModel
 from dpgp.privacy.exact_sums import UnevenArithmeticError
 from dpgp.private import fit
@@ -60,3 +67,33 @@ def test_a_model_that_cannot_be_written_is_spent(invoke, arguments, monkeypatch)
     assert result.exit_code == 2
     assert "no space left on device" in result.stderr
     assert "Spent by then: (1, 1e-06)-differential privacy" in result.stderr
+
+
+@failures_in_words()
+def ask_to_end():
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(10)
+
+
+def test_a_request_to_end_stops_like_ctrl_c(capsys):
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(typer.Exit) as caught:
+        ask_to_end()
+    assert caught.value.exit_code == 1
+    assert capsys.readouterr().err == "Stopped. Nothing was spent.\n"
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_question_that_is_not_answered_spends_nothing(capsys):
+    with pytest.raises(typer.Exit), failures_in_words():
+        raise typer.Abort
+    assert capsys.readouterr().err == "Stopped. Nothing was spent.\n"
+
+
+def test_temporary_names_do_not_show(tmp_path):
+    folder = tmp_path / "model.json"
+    folder.mkdir()
+    with pytest.raises(OSError, match=r"model\.json") as caught:
+        write_document({}, folder)
+    assert caught.value.filename == str(folder)
+    assert list(tmp_path.iterdir()) == [folder]

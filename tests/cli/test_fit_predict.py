@@ -63,9 +63,25 @@ def test_predict_adds_what_python_predicts(folder, tmp_path, invoke):
     model = dpgp.load(folder / "model.json")
     X = np.array([[5.0], [12.5], [40.0]])
     expected = [*model.predict(X, return_std=True), *model.predict_interval(X, 0.8)]
+    width = (expected[3] - expected[2]).min()
     for suffix, values in zip(("mean", "std", "lower", "upper"), expected, strict=True):
         found = [float(rows[k][f"{HEIGHT}_{suffix}"]) for k in (0, 2, 3)]
-        np.testing.assert_allclose(found, values, rtol=1e-12)
+        np.testing.assert_allclose(found, values, rtol=0, atol=width / 1000)
+
+
+def test_predictions_have_no_more_digits_than_are_known(folder, invoke):
+    new = f"{AGE}\n5\n12\n".encode()
+    result = invoke("predict", folder / "model.json", "-", input=new)
+    cells = [line.split(",")[1:] for line in result.stdout.splitlines()[1:]]
+    assert max(len(cell.partition(".")[2]) for row in cells for cell in row) <= 2
+
+
+def test_a_table_without_rows_is_predicted_as_one(folder, invoke):
+    result = invoke("predict", folder / "model.json", "-", input=f"who,{AGE}\n".encode())
+    assert result.exit_code == 0, result.output
+    header = ",".join(f'"{HEIGHT}_{suffix}"' for suffix in ("mean", "std", "lower", "upper"))
+    assert result.stdout == f"who,{AGE},{header}\n"
+    assert result.stderr == ""
 
 
 def test_predict_adds_a_column_a_quantile(folder, invoke):

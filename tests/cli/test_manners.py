@@ -8,10 +8,11 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from rich.progress import Progress
 
 import dpgp
 from dpgp.cli import app
-from dpgp.cli.progress import each_step
+from dpgp.cli.progress import _OF_A_PASS, PassBar, PassColumn, each_step
 
 COMMAND = [sys.executable, "-c", "from dpgp.cli import app; app()"]
 NAMES = ["--x", "🎈 :heart: [bold]", 'the "cm"']
@@ -138,3 +139,37 @@ def test_progress_names_the_steps_of_a_fit():
     assert stages == ["stage 1 of 2", "stage 2 of 2"]
     assert "guard" in guard
     assert last == "calibrating intervals"
+
+
+class Shown:
+    """What a bar of rich would show."""
+
+    def __init__(self):
+        self.updates = []
+
+    def update(self, _, **values):
+        self.updates.append(values)
+
+
+@pytest.mark.parametrize(
+    ("public", "expected"), [(True, (30, 40, "rows")), (False, (2, 3, "batches"))]
+)
+def test_a_long_pass_has_a_bar_of_rows_or_of_batches(public, expected, monkeypatch):
+    shown = Shown()
+    bar = PassBar(shown, 0, public)
+    bar.begin(3, 40)
+    bar.advance(10)
+    assert shown.updates == [{"total": None}]  # short passes have none
+    monkeypatch.setattr("dpgp.cli.progress.PATIENCE", -1.0)
+    bar.advance(20)
+    completed, total, unit = expected
+    assert shown.updates[-1] == {"total": total, "completed": completed, "unit": unit}
+
+
+def test_a_bar_is_drawn_only_while_there_is_something_to_count():
+    bar = Progress(*(PassColumn(column) for column in _OF_A_PASS))
+    task = bar.add_task("x", total=None)
+    column = bar.columns[1]
+    assert column.render(bar.tasks[0]) == ""
+    bar.update(task, total=4, completed=1, unit="rows")
+    assert "1 of 4 rows" in str(column.render(bar.tasks[0]))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
+from dpgp.cli.columns import LevelColumn
 from dpgp.cli.study import Study
 from dpgp.cli.study_file import read_study
 from dpgp.cli.study_text import study_text
@@ -26,6 +27,13 @@ def test_a_study_survives_its_file(folder, study):
     path.write_text(study_text(said), encoding="utf-8")
     expected = replace(said, data=str(folder / "my table.csv"), output=folder / "model.json")
     assert read_study(path) == expected
+
+
+def test_classes_and_counts_survive_it_too(folder):
+    path = folder / "study.yaml"
+    study = Study(classes=LevelColumn("ill: now", ("no", "yes")), counts=True)
+    path.write_text(study_text(study), encoding="utf-8")
+    assert read_study(path) == study
 
 
 def test_columns_stand_in_a_line_each(folder):

@@ -6,6 +6,7 @@ from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from dpgp.inference.priors import default_kernel
+from dpgp.planning.assumption import Assumption
 from dpgp.planning.design import layouts
 from dpgp.planning.forecast import (
     ExpectedStage,
@@ -183,7 +184,7 @@ def test_functions_that_leave_the_bounds_are_implausible():
 
 
 def test_a_known_noise_is_kept():
-    chosen = plausible_functions(default_kernel(1), 1, noise_std=0.05)
+    chosen = plausible_functions(default_kernel(1), 1, Assumption(1.0, noise_std=0.05))
     assert np.allclose(np.exp(chosen.thetas[:, -1]), 0.05)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import dpgp
+from dpgp.planning.assumption import Assumption
 from dpgp.planning.many import plausible_many
 from dpgp.planning.setting import Setting
 
@@ -32,7 +33,7 @@ def test_the_range_holds_the_forecast_and_intervals_are_wider_than_the_noise():
 
 
 def test_known_noise_is_the_noise():
-    functions = plausible_many(5, 0.2)
+    functions = plausible_many(5, Assumption(1.0, noise_std=0.2))
     np.testing.assert_allclose(functions.noise_variances, 0.04)
 
 

@@ -56,6 +56,16 @@ def test_secure_noise_never_repeats():
     assert SecureNoise().draw(SCALE, 5) != SecureNoise().draw(SCALE, 5)
 
 
+@pytest.mark.parametrize("count", [0, 1, 49, 50, 51, 2000])
+def test_threads_draw_as_many_as_asked_and_never_the_same(count, monkeypatch):
+    monkeypatch.setattr(noise, "PORTION", 50)
+    draws = SecureNoise().draw(2.0**40, count)
+    assert len(draws) == count
+    assert len(set(draws)) == count  # of 2^41 likely values, two agree once in a million runs
+    if count > 1000:
+        assert kstest(np.array(draws) / 2.0**40, "norm").pvalue > 1e-6
+
+
 def test_a_seed_warns_repeats_and_is_not_private():
     with pytest.warns(SeededNoiseWarning, match="not private"):
         source = noise_source(3)

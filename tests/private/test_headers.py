@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from dpgp.private.headers import LONGEST_LINE, read_header
+from dpgp.private.headers import read_header
 from dpgp.private.tables import TableError
 
 
@@ -41,15 +41,19 @@ def test_names_of_text(write, content, names, delimiter):
     [
         "", "\n", ",,\n", "1,2\n", "Ann,34\n", "Ann,3.5e7\n", "a,-1\n",
         "Ann,2020-01-31\n", "Ann,31.1.2020\n", "Ann,1/31/2020 12:00\n", "Ann,nan\n", "Ann,NA\n",
-        "yes,yes\n", "a,a\n",
-        'Ann,"x\n', "a\0b\n", "a\rb\n", "a,\u202eb\n",
-        "x" * 1001, "a" * (2 * LONGEST_LINE), "Ann,+358 40 123\n", "Ann,12:30\n",
+        "yes,yes\n", "a,a\n", "a,\u202eb\n", "x" * 1001, "Ann,+358 40 123\n", "Ann,12:30\n",
     ],
 )  # fmt: skip
 def test_what_cannot_be_names_is_not_repeated(write, content):
-    with pytest.raises(TableError) as caught:
+    with pytest.raises(TableError, match="first line") as caught:
         read_header(write(content))
-    assert "first line" in str(caught.value)
+    assert "Ann" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", ['Ann,"x\n', "Ann\0b\n", "Ann\rb\n"])
+def test_lines_that_are_no_rows_are_not_repeated(write, content):
+    with pytest.raises(TableError, match="a line for every row") as caught:
+        read_header(write(content))
     assert "Ann" not in str(caught.value)
 
 
@@ -70,6 +74,6 @@ def test_parquet(write, tmp_path):
 
 
 def test_files_that_are_not_there(tmp_path):
-    for path in (tmp_path, tmp_path / "none", "a\0b"):
-        with pytest.raises(TableError, match="cannot be read"):
+    for path in (tmp_path, tmp_path / "none"):
+        with pytest.raises(TableError, match=r"cannot read|no file"):
             read_header(str(path))

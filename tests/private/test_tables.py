@@ -82,6 +82,17 @@ def test_reads_standard_input(monkeypatch):
     assert read_table("-").numbers("a").tolist() == [1.0]
 
 
+def test_compressed_standard_input(monkeypatch):
+    packed = gzip.compress(b"a\n1\n")
+    for content in (packed, packed[:-9]):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        if content is packed:
+            assert read_table("-").numbers("a").tolist() == [1.0]
+        else:
+            with pytest.raises(TableError, match="damaged, or cut short"):
+                read_table("-")
+
+
 @pytest.mark.parametrize("cell", ["secret", "1_000", "1.000,5", "12 cm", "0x1A"])
 def test_what_is_no_number_is_not_repeated(write, cell):
     table = read_table(write(f'age,b\n1,2\n"{cell}",3\n'))

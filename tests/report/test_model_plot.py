@@ -16,7 +16,8 @@ from sklearn.exceptions import NotFittedError
 
 import dpgp
 from dpgp import PrivateGPRegressor
-from dpgp.report.model_map import Surface, _round_number, draw_map, surface
+from dpgp.report.html.payload import payload
+from dpgp.report.model_map import Surface, draw_map, little_known, surface
 from dpgp.report.model_plot import CURVE_POINTS, RUG_HEIGHT, typical_inputs
 from dpgp.report.style import shown_style
 
@@ -208,11 +209,11 @@ def test_a_model_that_is_not_fitted_says_so():
         PrivateGPRegressor().plot()
 
 
-@pytest.mark.parametrize(
-    ("value", "rounded"), [(0.13, 0.1), (2.0, 2.0), (4.99, 2.0), (70, 50.0), (0, 0)]
-)
-def test_round_numbers(value, rounded):
-    assert _round_number(value) == pytest.approx(rounded)
+def test_maps_are_pale_by_the_rule_of_the_report():
+    model = fitted(2).model_
+    target = payload(model)["targets"][0]
+    expected = target["scale"] * np.sqrt(target["noise_variance"]) / 2
+    assert little_known(model, 0) == pytest.approx(expected)
 
 
 def test_style_keeps_that_plots_show():

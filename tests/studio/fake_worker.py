@@ -18,6 +18,9 @@ if mode == "refuses":
     say(ended="failed", message="column 'age' has missing cells; pass --missing ignore to let.")
     sys.exit()
 say(step="stage 1 of 6", spends=True)
+if mode == "stops early":
+    say(ended="stopped", notes=[])
+    sys.exit()
 if mode == "dies":
     sys.exit(9)
 if mode == "waits":

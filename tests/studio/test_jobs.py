@@ -99,6 +99,14 @@ def test_a_fit_that_dies_counts_as_spent(consented):
     assert len(folders(studio)) == 1
 
 
+def test_a_fit_that_is_stopped_before_its_first_release_spent_nothing(consented):
+    client, studio, asked = consented("stops early")
+    client.ask("fit", **asked)
+    job = client.ended(asked["key"])
+    assert (job["status"], job["message"]) == ("stopped", "Nothing was spent.")
+    assert folders(studio) == []
+
+
 def test_what_was_refused_spent_nothing_and_leaves_nothing(consented):
     client, studio, asked = consented("refuses")
     client.ask("fit", **asked)

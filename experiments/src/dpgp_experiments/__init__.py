@@ -60,6 +60,11 @@ REGISTRY = {
     "outcomes": Experiment(
         "dpgp_experiments.outcomes", "Outcomes and columns that are not Gaussian or uniform", 5
     ),
+    "yes-no": Experiment(
+        "dpgp_experiments.yes_no",
+        "PrivateGPClassifier on real people, beside private logistic regression and a network",
+        5,
+    ),
     "centiles": Experiment(
         "dpgp_experiments.centiles",
         "Intervals and centiles at each x: coverage by age, and both tails of skewed noise",

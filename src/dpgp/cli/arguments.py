@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 
@@ -26,6 +27,15 @@ Targets = Annotated[
         "--target",
         metavar="NAME:LOW:HIGH",
         help="What to predict, with its public bounds; repeat for several.",
+        show_default=False,
+    ),
+]
+Classes = Annotated[
+    str | None,
+    typer.Option(
+        "--classes",
+        metavar="NAME:NO,YES",
+        help="Instead of --target: a column of two public labels, the one that counts as yes last.",
         show_default=False,
     ),
 ]
@@ -73,6 +83,20 @@ Incomplete = Annotated[
     typer.Option(
         help="Incomplete rows: stop (error, by default), or let them contribute nothing (ignore).",
         show_default=False,
+    ),
+]
+Counts = Annotated[
+    bool | None,
+    typer.Option(
+        "--counts/--no-counts",
+        help="Targets are counts 0, 1, 2, …: quantiles and intervals are whole numbers.",
+        show_default=False,
+    ),
+]
+Decimals = Annotated[
+    DecimalMark | None,
+    typer.Option(
+        help="Mark before the decimals in CSV files; a point by default.", show_default=False
     ),
 ]
 LedgerPath = Annotated[

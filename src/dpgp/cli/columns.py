@@ -56,14 +56,30 @@ def read_columns(option: str, texts: Sequence[str] | None) -> tuple[Column, ...]
 
 def read_level_columns(texts: Sequence[str] | None) -> tuple[LevelColumn, ...] | None:
     """Read the columns of ``--category``; None where there are none."""
-    return tuple(_read_level_column(text) for text in texts) if texts else None
+    return tuple(_read_level_column("--category", text) for text in texts) if texts else None
 
 
-def _read_level_column(text: str) -> LevelColumn:
+def read_classes(text: str | None) -> LevelColumn | None:
+    """Read the column of ``--classes``; None where there is none."""
+    return None if text is None else checked_classes(_read_level_column("--classes", text))
+
+
+def checked_classes(column: LevelColumn) -> LevelColumn:
+    """Return a column of two classes; a UsageError where there are more."""
+    if len(column.levels) != 2:
+        raise UsageError(
+            f"'{column.name}' has {len(column.levels)} classes and must have two; of more, fit "
+            "each against all others, in a column of its own."
+        )
+    return column
+
+
+def _read_level_column(option: str, text: str) -> LevelColumn:
     name, colon, levels = text.rpartition(":")  # names may hold colons
     if not colon:
+        example = "region:north,south" if option == "--category" else "smoker:no,yes"
         raise UsageError(
-            f"--category '{text}' must end in public levels, as in 'region:north,south'; "
+            f"{option} '{text}' must end in public levels, as in '{example}'; "
             f"{WHY_LEVELS_ARE_PUBLIC}."
         )
     try:

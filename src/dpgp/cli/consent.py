@@ -15,6 +15,9 @@ from dpgp.cli.output import Screen, shown
 from dpgp.cli.request import Request
 from dpgp.cli.study import Study
 
+LARGEST_USUAL = 10.0
+"""ε beyond which a guarantee is hardly one."""
+
 if TYPE_CHECKING:
     from dpgp.ledger import Ledger
     from dpgp.planning.plan import Plan
@@ -55,7 +58,7 @@ def print_request(
 
 def request_pairs(request: Request, rows: int | None) -> list[list[str]]:
     """Return what a fit will make public, as words and what they stand for."""
-    lines = [["predict", str(column)] for column in request.targets]
+    lines = [["predict", str(column)] for column in request.predicted]
     lines += [["from", str(column)] for column in (*request.features, *request.categories)]
     return [
         *lines,
@@ -67,12 +70,22 @@ def request_pairs(request: Request, rows: int | None) -> list[list[str]]:
 
 def weak_points(request: Request, rows: int | None) -> list[str]:
     """Return in sentences why a guarantee promises little; nothing where it does not."""
-    if rows is None or request.delta * rows < 1.0:
-        return []
-    return [
-        f"δ = {request.delta:g} is not below 1/rows; such a δ would allow to publish somebody's "
-        "row as it is. Choose one far below."
-    ]
+    from dpgp.privacy.rounding import factor_text
+    from dpgp.report.guarantee import strength
+
+    found = []
+    if request.epsilon > LARGEST_USUAL:
+        found.append(
+            f"ε = {request.epsilon:g} promises {strength(request.epsilon)} protection: what can be "
+            f"concluded about somebody may change by a factor of {factor_text(request.epsilon)}. "
+            f"Choose {LARGEST_USUAL:g} or less."
+        )
+    if rows is not None and request.delta * rows >= 1.0:
+        found.append(
+            f"δ = {request.delta:g} is not below 1/rows; such a δ would allow to publish "
+            "somebody's row as it is. Choose one far below."
+        )
+    return found
 
 
 def _rows_in_words(request: Request, rows: int | None) -> str:

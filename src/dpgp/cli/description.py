@@ -45,6 +45,8 @@ def describe(model: FittedModel) -> dict[str, Any]:
 def _learned(model: FittedModel, target: int) -> dict[str, Any]:
     from dpgp.inference.conformal import COVERAGE
 
+    if model.options.is_yes_no:
+        return {}
     low, median, high = model.noise_quantiles(target)
     return {
         "noise_std": {"median": median, "low_90": low, "high_90": high},
@@ -147,7 +149,7 @@ def _model_rows(about: dict[str, Any]) -> list[list[str]]:
         ["features", str(about["features"])],
         ["inputs warped by private histograms", "yes" if about["inputs_warped"] else "no"],
     ]
-    for target in about["targets"]:
+    for target in (each for each in about["targets"] if "noise_std" in each):
         noise, name = target["noise_std"], target["name"]
         rows += [
             [f"sd of an observation of {name}", f"{noise['median']:.3g}"],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,14 +31,15 @@ def failures_in_words() -> Iterator[None]:
     from dpgp.sites.errors import SitesError
 
     try:
-        yield
+        with _ended_like_ctrl_c():
+            yield
     except (TableError, ModelFileError, LedgerError, SitesError) as error:
         raise stop(words(error), DATA_ERROR) from None
     except (ValueError, TypeError, BudgetError) as error:
         raise stop(words(error), USAGE_ERROR) from None
     except (UnevenArithmeticError, ClusterError) as error:
         raise stop(words(error), STOPPED) from None
-    except KeyboardInterrupt as error:
+    except (KeyboardInterrupt, typer.Abort) as error:
         typer.echo(" ".join(["Stopped.", *(notes_of(error) or ["Nothing was spent."])]), err=True)
         raise typer.Exit(STOPPED) from None
     except BrokenPipeError:  # whoever reads our output has seen enough
@@ -50,6 +53,19 @@ def failures_in_words() -> Iterator[None]:
         for note in notes_of(error):
             typer.echo(note, err=True)
         raise
+
+
+@contextmanager
+def _ended_like_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM stop as Ctrl-C does: with the books, and a terminal as it was."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def words(error: BaseException) -> str:

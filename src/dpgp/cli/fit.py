@@ -11,6 +11,9 @@ import typer
 
 from dpgp.cli.arguments import (
     Categories,
+    Classes,
+    Counts,
+    Decimals,
     Delta,
     Epsilon,
     Features,
@@ -24,7 +27,7 @@ from dpgp.cli.arguments import (
     Targets,
     Unit,
 )
-from dpgp.cli.columns import read_columns, read_level_columns
+from dpgp.cli.columns import read_classes, read_columns, read_level_columns
 from dpgp.cli.consent import (
     ask,
     check_may_spend,
@@ -58,6 +61,7 @@ def fit(
     ] = None,
     study: StudyFile = None,
     target: Targets = None,
+    classes: Classes = None,
     feature: Features = None,
     category: Categories = None,
     epsilon: Epsilon = None,
@@ -70,6 +74,8 @@ def fit(
     unit: Unit = None,
     max_rows_per_unit: MostRows = None,
     missing: Incomplete = None,
+    counts: Counts = None,
+    decimal: Decimals = None,
     ledger: LedgerPath = None,
     partition: Partition = None,
     rows: Annotated[
@@ -109,6 +115,8 @@ def fit(
 
     dpgp fit --study growth.yaml --yes
 
+    Yes and no: --classes smoker:no,yes instead of --target
+
     Columns of levels: add --category region:north,south --category sex:F,M
 
     Several rows a person: add --unit person_id --max-rows-per-unit 5
@@ -117,6 +125,7 @@ def fit(
         options = Study(
             data=data,
             targets=read_columns("--target", target),
+            classes=read_classes(classes),
             features=read_columns("--feature", feature),
             categories=read_level_columns(category),
             epsilon=epsilon,
@@ -126,6 +135,8 @@ def fit(
             unit=unit,
             max_rows_per_unit=max_rows_per_unit,
             missing=missing,
+            counts=counts,
+            decimal=decimal,
             rows=rows,
             ledger=ledger,
             partition=partition,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +11,7 @@ from rich.table import Table
 
 from dpgp.cli.arguments import (
     Categories,
+    Classes,
     Delta,
     Epsilon,
     Features,
@@ -22,8 +23,8 @@ from dpgp.cli.arguments import (
     Targets,
     Unit,
 )
-from dpgp.cli.columns import read_columns, read_level_columns
-from dpgp.cli.failures import UsageError, failures_in_words
+from dpgp.cli.columns import read_classes, read_columns, read_level_columns
+from dpgp.cli.failures import failures_in_words
 from dpgp.cli.output import Screen, TextTable, print_table, shown
 from dpgp.cli.progress import working
 from dpgp.cli.request import Request, request_of, unsaid
@@ -44,6 +45,7 @@ def plan(
         typer.Option(min=1, help="Number of rows, or a public guess.", show_default=False),
     ] = None,
     target: Targets = None,
+    classes: Classes = None,
     feature: Features = None,
     category: Categories = None,
     epsilon: Epsilon = None,
@@ -52,6 +54,18 @@ def plan(
     unit: Unit = None,
     max_rows_per_unit: MostRows = None,
     missing: Incomplete = None,
+    noise: Annotated[
+        float | None,
+        typer.Option(help="Noise (sd) of an observation, if it is known.", show_default=False),
+    ] = None,
+    r2: Annotated[
+        float | None,
+        typer.Option(help="Share of the variance that inputs explain.", show_default=False),
+    ] = None,
+    prevalence: Annotated[
+        float | None,
+        typer.Option(help="Share of the second of two --classes.", show_default=False),
+    ] = None,
     error: Annotated[
         float | None,
         typer.Option(
@@ -64,17 +78,21 @@ def plan(
     """Forecast what a fit will know. Sees no data and spends nothing.
 
     Needs --rows and columns with bounds, or a study file that names them.
-    Without a budget it plans for ε = 1 and δ = 1e-6.
+    Without a budget it plans for ε = 1 and δ = 1e-6. What is known of the outcome, from
+    elsewhere and never from these rows, makes it sharper: --noise, --r2 or --prevalence.
 
     Examples:
 
     dpgp plan --rows 5000 --target height_cm:70:190 --feature age:2:18
 
     dpgp plan --study growth.yaml --rows 5000 --error 5
+
+    dpgp plan --rows 5000 --classes ill:no,yes --feature age:18:80 --prevalence 0.1
     """
     with failures_in_words(), working("Planning"):
         options = Study(
             targets=read_columns("--target", target),
+            classes=read_classes(classes),
             features=read_columns("--feature", feature),
             categories=read_level_columns(category),
             epsilon=epsilon,
@@ -87,7 +105,7 @@ def plan(
         )
         said = with_study_file(options, study)
         request = request_of(with_usual_budget(said))
-        planned = forecast(request, _checked_rows(said))
+        planned = forecast(request, _checked_rows(said), Told(noise, r2, prevalence))
         needed = None if error is None else planned.epsilon_for(error)
         curve = planned.curve(epsilons=sorted({*EPSILONS, request.epsilon}))
     if json:
@@ -99,6 +117,15 @@ def plan(
     _print_curve(console, curve)
     if needed is not None:
         console.print(f"An error of {error:g} is expected from ε = {needed:.2g} on.")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a forecast is told of the outcome."""
+
+    noise_std: float | None = None
+    r2: float | None = None
+    prevalence: float | None = None
 
 
 def with_usual_budget(said: Study) -> Study:
@@ -116,13 +143,12 @@ def _checked_rows(said: Study) -> int:
     return said.rows
 
 
-def forecast(request: Request, rows: int) -> Plan:
-    """Plan the fit of a request; a UsageError where there is no forecast of such a fit."""
+def forecast(request: Request, rows: int, outlook: Told | None = None) -> Plan:
+    """Plan the fit of a request, with what is known of the outcome."""
     from dpgp.planning.plan import plan_of
 
-    if len(request.targets) > 1:
-        raise UsageError("there is no forecast of several targets yet; ask for one target.")
-    return plan_of(request.options, rows)
+    told = asdict(outlook) if outlook is not None else {}
+    return plan_of(request.options, rows, **told)
 
 
 def plan_values(planned: Plan) -> dict[str, Any]:
@@ -152,8 +178,11 @@ def print_plan(console: Console, planned: Plan) -> None:
     expected, design = planned.forecast, planned.design
     title = f"What {planned.n:,} rows and ε = {planned.epsilon:g} will buy, forecast without data"
     console.print(title, style="bold", highlight=False, soft_wrap=True)
+    names = planned.question.options.target_box.column_names("target")
+    others = zip(names[1:], planned.forecasts[1:], strict=True)
     pairs = [
         ["expected error of the mean", f"{expected.rmse:.3g}, in units of the target"],
+        *([f"  of {name}", f"{each.rmse:.3g}"] for name, each in others),
         ["eight functions in ten", f"{expected.low:.3g} to {expected.high:.3g}"],
         ["share of the target's range", f"{100 * expected.relative:.2g} %"],
         ["width of a 95 % interval", f"{expected.interval_width:.3g}"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from dpgp.cli.arguments import ModelFile
+from dpgp.cli.arguments import Decimals, ModelFile
 from dpgp.cli.failures import UsageError, check_output, failures_in_words
 from dpgp.cli.output import Screen, print_files
 from dpgp.cli.progress import working
 from dpgp.cli.show import load_model
+from dpgp.decimal_mark import DecimalMark
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 SUFFIXES = ("mean", "std", "lower", "upper")
+SUFFIXES_OF_CLASSES = ("probability", "lower", "upper")
+DECIMALS_OF_CLASSES = 6  # no probability that rows could show becomes 0
 STANDARD_OUTPUT = "-"
 
 
@@ -64,10 +68,15 @@ def predict(
             show_default=False,
         ),
     ] = None,
+    decimal: Decimals = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
 ) -> None:
     """Predict every row of a table: adds mean, std, and an interval.
 
+    Of two classes: the probability of the second one, and an interval for it.
+    _lower and _upper hold a new observation as often as --coverage says;
+    _std is the model's own spread of observations. Where the mean of
+    people alike is, with its own interval, tells Python: latent=True.
     Spends no budget, however often it is called. Rows with missing inputs
     keep empty cells; inputs outside the model's bounds are predicted as at
     the nearest bound.
@@ -87,9 +96,9 @@ def predict(
             check_output(Path(output), str(model), data, force=force)
         fitted = load_model(model)
         names = _target_names(fitted, name)
-        files = _open(fitted, data)
+        files = _open(fitted, data, decimal or DecimalMark.POINT)
         columns = files[0].names
-        suffixes = [*SUFFIXES, *(f"q{level:g}" for level in quantiles)]
+        suffixes = _suffixes(fitted, quantiles)
         header = [*columns, *(f"{target}_{suffix}" for target in names for suffix in suffixes)]
         _check_header(header, len(columns))
         with _writing(output) as file, working("Predicting"):
@@ -133,12 +142,12 @@ def _check_header(header: Sequence[str], before: int) -> None:
         )
 
 
-def _open(model: FittedModel, data: str) -> list[TableFile]:
+def _open(model: FittedModel, data: str, decimal: DecimalMark) -> list[TableFile]:
     """Open the files, all of which must have the columns of the first, among them the inputs."""
     from dpgp.private.files import open_files
     from dpgp.private.table_file import require
 
-    files = open_files(data)
+    files = open_files(data, decimal)
     require(files[0], _input_names(model, files[0].names))
     for file in files:
         require(file, files[0].names)
@@ -199,14 +208,42 @@ def _predictions(
     from dpgp.coded_rows import CodedRows
 
     complete = np.isfinite(X).all(axis=1)
-    columns = np.full((model.n_targets, len(SUFFIXES) + len(quantiles), len(X)), np.nan)
+    columns = np.full((model.n_targets, len(_suffixes(model, quantiles)), len(X)), np.nan)
     if complete.any():
         U = model.unit_inputs(CodedRows(X[complete]))
         for k in range(model.n_targets):
-            law = model.observations(k, U)
-            found = [law.mean, law.std, *law.ends(coverage), *map(law.quantile, quantiles)]
-            columns[k][:, complete] = found
-    return list(columns.reshape(-1, len(X)))
+            found = _at(model, k, U, coverage, quantiles)
+            columns[k][:, complete] = np.round(found, _decimals(model, k))
+    return [column for target in columns for column in target]
+
+
+def _decimals(model: FittedModel, target: int) -> int:
+    """Return how many decimals show a hundredth of the noise of an observation, or less."""
+    if model.options.is_yes_no:
+        return DECIMALS_OF_CLASSES
+    _, noise, _ = model.noise_quantiles(target)
+    return max(0, 2 - math.floor(math.log10(noise)))
+
+
+def _at(
+    model: FittedModel, k: int, U: Array, coverage: float, quantiles: Sequence[float]
+) -> list[Array]:
+    """Return what is predicted of one target at unit inputs, in the order of its suffixes."""
+    from dpgp.model.yes_no import OutcomeLaw
+
+    law = model.observations(k, U)
+    if isinstance(law, OutcomeLaw):
+        return [law.p, *model.function_interval(k, U, coverage)]
+    return [law.mean, law.std, *law.ends(coverage), *map(law.quantile, quantiles)]
+
+
+def _suffixes(model: FittedModel, quantiles: Sequence[float]) -> list[str]:
+    """Return what new columns end in; a UsageError for quantiles of two classes."""
+    if not model.options.is_yes_no:
+        return [*SUFFIXES, *(f"q{level:g}" for level in quantiles)]
+    if quantiles:
+        raise UsageError("a model of two classes has a probability and no quantiles; leave them.")
+    return list(SUFFIXES_OF_CLASSES)
 
 
 def _notes(model: FittedModel, X: Array) -> set[str]:

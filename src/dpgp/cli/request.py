@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dpgp.cli.columns import Column, LevelColumn, check_distinct
 from dpgp.cli.failures import UsageError
 from dpgp.cli.study import Study
+from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 
@@ -31,13 +32,21 @@ class Request:
     max_rows_per_unit: int = 1
     missing: Missing = Missing.ERROR
     categories: tuple[LevelColumn, ...] = ()
+    classes: LevelColumn | None = None
+    counts: bool = False
+    decimal: DecimalMark = DecimalMark.POINT
 
     @property
     def names(self) -> list[str]:
         """All columns that are read."""
         inputs = [*_names(self.features), *_names(self.categories)]
-        columns = [*inputs, *_names(self.targets)]
+        columns = [*inputs, *_names(self.predicted)]
         return columns if self.unit is None or self.unit in columns else [*columns, self.unit]
+
+    @property
+    def predicted(self) -> tuple[Column | LevelColumn, ...]:
+        """The columns that are predicted."""
+        return self.targets if self.classes is None else (self.classes,)
 
     @cached_property
     def options(self) -> Options:
@@ -46,14 +55,23 @@ class Request:
 
         return Options.parse(
             box=_box(self.features, "bounds", self.categories),
-            target_box=_box(self.targets, "target_bounds"),
+            target_box=self._target_box,
             epsilon=self.epsilon,
             delta=self.delta,
             neighbours=self.neighbours,
             per_person=self.unit is not None,
             max_rows_per_unit=self.max_rows_per_unit,
             missing=self.missing,
+            counts=self.counts,
         )
+
+    @property
+    def _target_box(self) -> Box:
+        from dpgp.classes import class_box
+
+        if self.classes is None:
+            return _box(self.targets, "target_bounds")
+        return class_box(self.classes.category, [self.classes.name])
 
     @property
     def protects(self) -> str:
@@ -70,8 +88,13 @@ def request_of(study: Study) -> Request:
     """Return what a study asks for; a UsageError where something is missing or cannot be meant."""
     from dpgp.privacy.arguments import as_finite_positive, as_probability
 
-    if study.targets is None:
+    if study.targets is None and study.classes is None:
         raise unsaid("nothing to predict", "--target height_cm:70:190", "targets")
+    if study.targets is not None and study.classes is not None:
+        raise UsageError("--target and --classes contradict; a model has numbers or two classes.")
+    if study.counts and study.classes is not None:
+        raise UsageError("--counts and --classes contradict; two classes are not counted.")
+    targets = study.targets or ()
     features, categories = study.features or (), study.categories or ()
     if not features and not categories:
         raise unsaid("nothing to predict from", "--feature age:2:18", "features")
@@ -83,10 +106,10 @@ def request_of(study: Study) -> Request:
         raise UsageError(
             "--max-rows-per-unit needs --unit, the column that says whose a row is; add it."
         )
-    check_distinct([*features, *categories, *study.targets])
+    check_distinct([*features, *categories, *targets, *([study.classes] if study.classes else [])])
     return Request(
         features,
-        study.targets,
+        targets,
         as_finite_positive("epsilon", study.epsilon),
         as_probability("delta", study.delta),
         study.neighbours or Neighbours.REPLACE,
@@ -94,6 +117,9 @@ def request_of(study: Study) -> Request:
         study.max_rows_per_unit or 1,
         study.missing or Missing.ERROR,
         categories,
+        study.classes,
+        bool(study.counts),
+        study.decimal or DecimalMark.POINT,
     )
 
 

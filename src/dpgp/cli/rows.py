@@ -12,12 +12,12 @@ from dpgp.private.table_rows import Wanted
 
 def read_rows(data: str, request: Request, workers: Engine | None = None) -> Source:
     """Go through what a request names; a TableError where the files do not hold it."""
-    return read_files(open_files(data), wanted_of(request), workers)
+    return read_files(open_files(data, request.decimal), wanted_of(request), workers)
 
 
 def wanted_of(request: Request) -> Wanted:
     """Return which columns are what."""
     inputs = [column.name for column in request.features]
     inputs += [column.name for column in request.categories]
-    targets = [column.name for column in request.targets]
+    targets = [column.name for column in request.predicted]
     return Wanted(tuple(inputs), tuple(targets), request.unit, request.options)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dpgp.cli.columns import Column, LevelColumn
 from dpgp.cli.failures import UsageError
+from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 
@@ -18,6 +19,7 @@ class Study:
     title: str | None = None
     data: str | None = None
     targets: tuple[Column, ...] | None = None
+    classes: LevelColumn | None = None
     features: tuple[Column, ...] | None = None
     categories: tuple[LevelColumn, ...] | None = None
     epsilon: float | None = None
@@ -27,6 +29,8 @@ class Study:
     unit: str | None = None
     max_rows_per_unit: int | None = None
     missing: Missing | None = None
+    counts: bool | None = None
+    decimal: DecimalMark | None = None
     rows: int | None = None
     ledger: Path | None = None
     partition: str | None = None

@@ -19,11 +19,13 @@ from dpgp.cli.columns import (
     WHY_PUBLIC,
     Column,
     LevelColumn,
+    checked_classes,
     checked_column,
     checked_levels,
 )
 from dpgp.cli.failures import UsageError
 from dpgp.cli.study import KEYS, Study
+from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.tables import STANDARD_INPUT, clean_name
@@ -76,7 +78,14 @@ class Entry:
             raise self.error(f"must be a whole number, 1 or more, got '{text}'")
         return int(text)
 
-    def choice(self, options: type[Neighbours] | type[Missing]) -> Any:
+    def flag(self) -> bool:
+        """Return the value as yes or no."""
+        text = self.text().casefold()
+        if text not in ("true", "false"):
+            raise self.error(f"must be true or false, got '{self.text()}'")
+        return text == "true"
+
+    def choice(self, options: type[Neighbours] | type[Missing] | type[DecimalMark]) -> Any:
         """Return the value as one of several words."""
         words = [option.value for option in options]
         if self.text() not in words:
@@ -110,6 +119,16 @@ class Entry:
             )
         return tuple(self._level_column(*item) for item in self.value.items())
 
+    def classes(self) -> LevelColumn:
+        """Return the one column of two classes."""
+        if not isinstance(self.value, dict) or len(self.value) != 1:
+            raise self.error(
+                'must hold one column with its two public labels, as in \'smoker: ["no", '
+                f'"yes"]\'; {WHY_LEVELS_ARE_PUBLIC}'
+            )
+        (column,) = self.level_columns()
+        return self._checked(lambda: checked_classes(column))
+
     def _level_column(self, name: str, levels: Any) -> LevelColumn:
         if not isinstance(levels, list) or not all(isinstance(level, str) for level in levels):
             raise self.error(
@@ -138,6 +157,7 @@ READ: Mapping[str, Callable[[Entry], Any]] = {
     "title": Entry.text,
     "data": Entry.source,
     "targets": Entry.columns,
+    "classes": Entry.classes,
     "features": Entry.columns,
     "categories": Entry.level_columns,
     "epsilon": Entry.number,
@@ -147,6 +167,8 @@ READ: Mapping[str, Callable[[Entry], Any]] = {
     "unit": lambda entry: clean_name(entry.text()),
     "max_rows_per_unit": Entry.count,
     "missing": lambda entry: entry.choice(Missing),
+    "counts": Entry.flag,
+    "decimal": lambda entry: entry.choice(DecimalMark),
     "rows": Entry.count,
     "ledger": Entry.beside,
     "partition": Entry.text,

@@ -31,6 +31,8 @@ _Lines.add_representer(
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, LevelColumn):
+        return _extents([value])
     if isinstance(value, tuple):
         return _extents(value)
     if isinstance(value, Enum):

@@ -15,7 +15,13 @@ def specification(model: Any, target: int | None = None) -> dict[str, Any]:
     from dpgp.export.specify import specification_of
     from dpgp.model.fitted import fitted_model
 
-    return specification_of(fitted_model(model), target)
+    fitted = fitted_model(model)
+    if fitted.options.is_yes_no:
+        raise ValueError(
+            "models of two classes have no export: others would not keep probabilities within 0 "
+            "and 1; predict with `dpgp.load`."
+        )
+    return specification_of(fitted, target)
 
 
 def rows(model: Any, X: Any) -> Any:

@@ -26,7 +26,8 @@ OUTERMOST = 1e-9
 class ObservationLaw:
     """The law of new observations of one target at some inputs: m(x) + t·c(x)s(x).
 
-    ``mean`` is within the bounds ``low`` and ``high``, ``law`` that of t.
+    ``mean`` is within the bounds ``low`` and ``high``, ``law`` that of t. Observations of
+    ``counts`` are whole numbers.
     """
 
     mean: Array
@@ -34,6 +35,7 @@ class ObservationLaw:
     law: Calibration
     low: float
     high: float
+    counts: bool = False
 
     def quantile(self, level: float) -> Array:
         """Return the values that observations stay below with this probability."""
@@ -50,7 +52,13 @@ class ObservationLaw:
 
     def at(self, t: float | Array) -> Array:
         """Return values that can be observed, t scaled residuals from the mean."""
-        return np.asarray(np.clip(self.mean + t * self.std, self.low, self.high))
+        values = np.clip(self.mean + t * self.std, self.low, self.high)
+        return whole_numbers(values, self.low, self.high) if self.counts else np.asarray(values)
+
+
+def whole_numbers(values: Array, low: float, high: float) -> Array:
+    """Return the nearest whole numbers within bounds, halves upwards."""
+    return np.asarray(np.clip(np.floor(values + 0.5), np.ceil(low), np.floor(high)))
 
 
 class CentileMethods:
@@ -97,6 +105,13 @@ def checked_levels(quantiles: Any) -> Array:
             f"`quantiles` must lie strictly between 0 and 1, got {quantiles}; 0.5 is the median."
         )
     return levels
+
+
+def checked_coverage(coverage: float) -> float:
+    """Return how often an interval shall hold; an error where that is not within (0, 1)."""
+    if not 0.0 < coverage < 1.0:
+        raise ValueError(f"`coverage` must lie strictly between 0 and 1, got {coverage}.")
+    return coverage
 
 
 def checked_targets(y: Any, mean: Array) -> Array:

@@ -20,7 +20,13 @@ from dpgp.inference.conformal import COVERAGE, Calibration
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
-from dpgp.model.centiles import CentileMethods, ObservationLaw, checked_targets
+from dpgp.model import yes_no
+from dpgp.model.centiles import (
+    CentileMethods,
+    ObservationLaw,
+    checked_coverage,
+    checked_targets,
+)
 from dpgp.model.density import InputDensity
 from dpgp.model.new_inputs import as_inputs
 from dpgp.options import Options
@@ -76,6 +82,11 @@ class FittedModel(CentileMethods, EffectMethods):
         """Names of the targets, numbered ones where they have none."""
         return self.options.target_box.column_names("target")
 
+    def target_in_words(self, target: int) -> str:
+        """Return what a mean is of: the target's name, or P(name = second class)."""
+        name, category = self.target_names[target], self.options.target_box.category(target)
+        return name if category is None else f"P({name} = {category.labels[1]})"
+
     def column_rows(self) -> list[tuple[str, str, str, str]]:
         """Return name, role and bounds of all columns as text, under ``COLUMN_HEADINGS``."""
         boxes = (("input", self.options.box), ("target", self.options.target_box))
@@ -100,7 +111,8 @@ class FittedModel(CentileMethods, EffectMethods):
 
         The mean is cut to the public bounds of the target. ``latent=True`` is about the function,
         ``latent=False`` about new observations of it, whose standard deviation follows the local
-        scale where one was learned; :meth:`predict_interval` is calibrated.
+        scale where one was learned; :meth:`predict_interval` is calibrated. Of two classes the mean
+        is the probability of the second one.
         """
         if return_std and return_cov:
             raise ValueError("`return_std` and `return_cov` cannot both be true; ask for one.")
@@ -118,7 +130,8 @@ class FittedModel(CentileMethods, EffectMethods):
 
         They are central: as many observations are expected below as above. What holds on average
         and what at each x is in docs/intervals.md. Cut to the public bounds of the target. With
-        ``latent=True`` they are the posterior's own intervals for the function.
+        ``latent=True`` they are the posterior's own intervals for the function, and of two classes
+        for the probability of the second one.
         """
         U = self.unit_inputs(X)
         one = self.function_interval if latent else self.observation_interval
@@ -132,7 +145,7 @@ class FittedModel(CentileMethods, EffectMethods):
 
         They are Gaussian around the mean before it is cut, and may leave the target's bounds. With
         ``latent=False`` they are new observations, of the calibrated law at each x and within the
-        bounds, correlated as the posterior says.
+        bounds, correlated as the posterior says. Probabilities are cut to [0, 1].
         """
         U, generator = self.unit_inputs(X), check_random_state(random_state)
         draws = []
@@ -141,7 +154,8 @@ class FittedModel(CentileMethods, EffectMethods):
             normal = generator.standard_normal((len(mean), n_samples))
             errors = symmetric_root(covariance) @ normal
             if latent:
-                draws.append(mean[:, None] + errors)
+                drawn = mean[:, None] + errors
+                draws.append(self.within_bounds(k, drawn) if self.options.is_yes_no else drawn)
             else:
                 scores = errors / np.sqrt(np.diag(covariance))[:, None]
                 draws.append(self.observations(k, U).draw(scores))
@@ -151,8 +165,12 @@ class FittedModel(CentileMethods, EffectMethods):
         """Return the log density of every target under its own prediction.
 
         It is that of a Gaussian whose standard deviation is calibrated as intervals are: that of
-        :meth:`predict` times the root mean square of the released law of scaled residuals.
+        :meth:`predict` times the root mean square of the released law of scaled residuals. Of two
+        classes it is the log probability of the label.
         """
+        category = self.options.target_box.category(0)
+        if category is not None:
+            return yes_no.log_chance(self.predict(X), y, category)
         mean, std = self.predict(X, return_std=True)
         scales = np.array([calibration.scale for calibration in self.calibrations])
         std = std * (scales if std.ndim > 1 else scales[0])
@@ -200,30 +218,40 @@ class FittedModel(CentileMethods, EffectMethods):
 
     def mean_and_std(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean, not yet cut, and standard deviation of one target at unit inputs."""
-        mean, std = self.posteriors[target].predict(U, latent)
+        mean, std = self.posteriors[target].predict(U, latent or self.options.is_yes_no)
         factor = 1.0 if latent else self.local_scale(target, U)
-        return self._in_units(target, mean), self._scale(target) * factor * std
+        mean, std = self._in_units(target, mean), self._scale(target) * factor * std
+        if not self.options.is_yes_no:
+            return mean, std
+        p = yes_no.chance(mean, std)
+        # Var(y) = p(1 − p)
+        return p, yes_no.chance_std(mean, std) if latent else np.sqrt(p * (1.0 - p))
 
     def local_scale(self, target: int, U: Array) -> Array:
         """Return c(x), by which the model's own sd of an observation is multiplied."""
         return self.scales[target].factor(U) if self.scales else np.ones(len(U))
 
-    def observations(self, target: int, U: Array) -> ObservationLaw:
+    def observations(self, target: int, U: Array) -> ObservationLaw | yes_no.OutcomeLaw:
         """Return the law of new observations of one target at unit inputs."""
         mean, std = self.mean_and_std(target, U)
+        if self.options.is_yes_no:
+            return yes_no.OutcomeLaw(mean)
         box, law = self.options.target_box, self.calibrations[target]
         low, high = float(box.low[target]), float(box.high[target])
-        return ObservationLaw(self.within_bounds(target, mean), std, law, low, high)
+        counts = self.options.counts
+        return ObservationLaw(self.within_bounds(target, mean), std, law, low, high, counts)
 
     def observation_interval(self, target: int, U: Array, coverage: float) -> tuple[Array, Array]:
         """Return the central interval of new observations."""
-        return self.observations(target, U).ends(coverage)
+        return self.observations(target, U).ends(checked_coverage(coverage))
 
     def function_interval(self, target: int, U: Array, coverage: float) -> tuple[Array, Array]:
         """Return the posterior's own interval for the function."""
-        if not 0.0 < coverage < 1.0:
-            raise ValueError(f"`coverage` must lie strictly between 0 and 1, got {coverage}.")
-        centre, half_width = self.posteriors[target].half_width(U, coverage)
+        level = checked_coverage(coverage)
+        centre, half_width = self.posteriors[target].half_width(U, level)
+        if self.options.is_yes_no:
+            std = self._scale(target) * yes_no.interval_std(half_width, level)
+            return yes_no.chance_interval(self._in_units(target, centre), std, level)
         ends = (self._in_units(target, centre + sign * half_width) for sign in (-1.0, 1.0))
         lower, upper = (self.within_bounds(target, end) for end in ends)
         return lower, upper
@@ -234,15 +262,17 @@ class FittedModel(CentileMethods, EffectMethods):
         return np.asarray(np.clip(values, box.low[target], box.high[target]))
 
     def _mean_and_covariance(self, target: int, U: Array, latent: bool) -> tuple[Array, Array]:
-        posterior = self.posteriors[target]
-        mean, _ = posterior.predict(U, latent)
+        posterior, scale = self.posteriors[target], self._scale(target)
+        mean, std = self.mean_and_std(target, U, latent)
         covariance = posterior.covariance(U)
-        if not latent:
+        if not latent and not self.options.is_yes_no:
             # cov(y, y') = c(x)c(x')(cov(f, f') + σ²1)
             c = self.local_scale(target, U)
             covariance = covariance + posterior.moments.noise**2 * np.eye(len(U))
             covariance = np.outer(c, c) * covariance
-        return self._in_units(target, mean), self._scale(target) ** 2 * covariance
+        # p(1 − p), of new outcomes
+        noise = std**2 if self.options.is_yes_no and not latent else 0.0
+        return mean, scale**2 * covariance + noise * np.eye(len(U))
 
     def _in_units(self, target: int, values: Array) -> Array:
         """Return values of the scaled target in its own units."""

@@ -24,8 +24,10 @@ from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.inference import clipping
+from dpgp.inference.clip_choice import directions_of
 from dpgp.inference.priors import default_kernel
 from dpgp.kernels.parameters import MEDIAN_LENGTH, median_length
+from dpgp.planning.assumption import Assumption
 from dpgp.planning.forecast import Errors, Outlook, after_steps, prospect_of
 from dpgp.planning.prior_functions import Functions, plausible_functions
 from dpgp.planning.setting import Setting
@@ -156,10 +158,6 @@ SCATTERED_ATOMS, MOST_SCATTERED = 800, 8
 """Beyond three inputs atoms are scattered, as many as the time of a fit allows, and beyond eight
 they are too few to be of use. By hand."""
 
-_DIRECTIONS = {1: 8.0, 2: 15.0, 3: 20.0}
-MANY_DIRECTIONS = 30.0
-"""How many directions of the weights a fit learns, about, by the number of inputs; by hand."""
-
 SKEW_WEIGHT = 0.25
 """Of the squared bias of exponential noise beside variances in the choice of κ: Gaussian noise
 shall not pay all of the price of a skewed one. By hand; `dpgp reproduce successor` shows both."""
@@ -191,7 +189,9 @@ def choose_design(
 
 def planned_kappa(setting: Setting) -> float:
     """Return where stages clip, in residual sds."""
-    return choose_kappa(setting.n, setting.mu, _DIRECTIONS.get(setting.columns, MANY_DIRECTIONS))
+    if setting.is_yes_no:  # nothing is clipped
+        return math.inf
+    return choose_kappa(setting.n, setting.mu, directions_of(setting.columns))
 
 
 def density_positions(columns: int) -> Array | None:
@@ -212,18 +212,24 @@ def best_layout(
         return (_DETAILED.get(setting.columns) or layouts(setting.columns))[0]
     if kernel is None:
         return _best_by_default(setting, tuple(steps), kappa)
-    return _best(setting, steps, kappa, plausible_functions(kernel, setting.columns))
+    functions = plausible_functions(kernel, setting.columns, usual_assumption(setting.is_yes_no))
+    return _best(setting, steps, kappa, functions)
 
 
 @lru_cache(maxsize=256)
 def _best_by_default(setting: Setting, steps: tuple[Step, ...], kappa: float) -> Layout:
-    return _best(setting, steps, kappa, default_functions(setting.columns))
+    return _best(setting, steps, kappa, default_functions(setting.columns, setting.is_yes_no))
 
 
 @lru_cache(maxsize=16)
-def default_functions(columns: int) -> Functions:
+def default_functions(columns: int, is_yes_no: bool = False) -> Functions:
     """Return plausible functions of the default kernel."""
-    return plausible_functions(default_kernel(columns), columns)
+    return plausible_functions(default_kernel(columns), columns, usual_assumption(is_yes_no))
+
+
+def usual_assumption(is_yes_no: bool) -> Assumption:
+    """Return what a design takes for granted: nothing that a user may have guessed."""
+    return Assumption(1.0, is_yes_no)
 
 
 def _best(setting: Setting, steps: Sequence[Step], kappa: float, functions: Functions) -> Layout:

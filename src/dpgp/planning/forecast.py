@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from dpgp.arithmetic import TINY
 from dpgp.features.base import WhitenedMap
 from dpgp.features.placement import regular_grid
 from dpgp.inference import clipping
@@ -47,6 +48,9 @@ RIDGE_IN_NOISE = 0.1
 """The same beyond three inputs, in units of 1/nμ: large weights that no release could show. By
 hand; `benchmarks/forecast.py` compares forecasts with fits."""
 
+MOSTLY = 0.5**0.5
+"""Root of the share of a squared error that counts as most of it."""
+
 PLAUSIBLE = (0.1, 0.9)
 """Quantiles over plausible functions that are the ends of a forecast: eight in ten lie between."""
 
@@ -58,11 +62,20 @@ _ATOMS = {1: 61, 2: 11, 3: 5}  # coarser than those of a fit: only their covaria
 
 @dataclass(frozen=True)
 class Errors:
-    """Forecasts under every θ, in half-widths of the target: of f, its spread, the noise."""
+    """Forecasts under every θ, in half-widths of the target: of f, its spread, the noise.
+
+    ``missing`` is the part of the error that no release could take away: what features miss of f.
+    """
 
     rmse: Array
     spread: Array
     noise: Array
+    missing: Array
+
+    @property
+    def is_limited_by_features(self) -> bool:
+        """Whether most of the squared error is what the features miss."""
+        return bool(np.median(self.missing / np.maximum(self.rmse, TINY)) > MOSTLY)
 
 
 @dataclass(frozen=True)
@@ -234,6 +247,7 @@ class Outlook:
             np.sqrt(np.maximum(squares, 0.0)),
             np.sqrt(functions.spread),
             np.sqrt(functions.noise_variances),
+            np.sqrt(prospect.missing),
         )
 
 

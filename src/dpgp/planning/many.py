@@ -23,12 +23,13 @@ from scipy.stats.qmc import Sobol
 
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.clipping import second_moment, slope
-from dpgp.inference.many.belief import LOG_SD_OF_SDS
 from dpgp.inference.many.dictionary import REFERENCE, parts
 from dpgp.inference.many.metric import first_metric
 from dpgp.inference.many.plan import MOST_FEATURES, clip_kappa
 from dpgp.inference.many.target import FIRST_CLIP
 from dpgp.inference.many.water_filling import squared_weights
+from dpgp.inference.stage import LARGEST_RESIDUAL
+from dpgp.planning.assumption import EXPLAINED_OF_CLASSES, Assumption
 from dpgp.planning.forecast import Errors
 from dpgp.planning.setting import Setting
 from dpgp.privacy.mechanism import gram_noise
@@ -47,8 +48,8 @@ SCALE, LOG_SD_OF_SCALE = 0.25, 0.4
 EXPLAINABLE = (0.3, 0.95)
 """Share of a target's variance that its inputs explain."""
 
-LOG_SD_OF_RELEVANCE, LOG_SD_OF_LENGTH = 1.0, 0.5
-"""How unequal inputs are in their relevance, and how unsure the length is."""
+LOG_SD_OF_RELEVANCE, LOG_SD_OF_LENGTH, LOG_SD_OF_WEIGHT = 1.0, 0.5, 0.7
+"""How unequal inputs are in their relevance, and how unsure the length and the parts' sds are."""
 
 EFFICIENCY = 0.5
 """Share of the information of a stage that survives: features are chosen before the metric is
@@ -67,24 +68,26 @@ class ManyFunctions:
 
 
 @lru_cache(maxsize=16)
-def plausible_many(columns: int, noise_std: float | None = None) -> ManyFunctions:
-    """Return equally plausible kinds; ``noise_std`` is in half-widths of the target."""
+def plausible_many(columns: int, assumption: Assumption | None = None) -> ManyFunctions:
+    """Return equally plausible kinds of functions."""
+    told = assumption or Assumption(1.0)
     U = low_discrepancy_points([-1.0] * columns, [1.0] * columns, POINTS)
     normal = ndtri(Sobol(7 + columns, scramble=False).random(FUNCTIONS) + 0.5 / FUNCTIONS)
     shapes = np.array([_shape(U, draw[2:]) for draw in normal])
     variances = (SCALE * np.exp(LOG_SD_OF_SCALE * normal[:, 0])) ** 2
-    low, high = EXPLAINABLE
+    if told.is_yes_no:
+        variances = np.full(FUNCTIONS, told.variance_of_classes)
+    low, high = EXPLAINED_OF_CLASSES if told.is_yes_no else EXPLAINABLE
     explained = low + (high - low) * (np.argsort(np.argsort(normal[:, 1])) + 0.5) / FUNCTIONS
-    noises = (
-        (1.0 - explained) * variances if noise_std is None else np.full(FUNCTIONS, noise_std**2)
-    )
-    return ManyFunctions(shapes * (explained * variances)[:, None], noises)
+    spreads = explained * variances
+    noises = told.noise_variances(spreads, variances - spreads)
+    return ManyFunctions(shapes * spreads[:, None], noises)
 
 
 def _shape(U: Array, draw: Array) -> Array:
     """Return the spectrum of one kind of function, of sum one: weights of parts, relevances."""
     columns = U.shape[1]
-    sds = REFERENCE[1:] * np.exp(LOG_SD_OF_SDS * draw[:4])
+    sds = REFERENCE[1:] * np.exp(LOG_SD_OF_WEIGHT * draw[:4])
     relevance = np.exp(LOG_SD_OF_RELEVANCE * draw[5:])
     relevance *= np.sqrt(columns / np.sum(relevance**2))
     broad = first_metric(U)
@@ -131,6 +134,8 @@ class ManyOutlook:
     def _clips(self) -> tuple[Array, Array]:
         """Return the residuals' sds, and where the next stage clips them."""
         taus = np.sqrt(self.functions.noise_variances + self.unknown.sum(axis=1))
+        if self.setting.is_yes_no:  # nothing is clipped
+            return taus, np.full_like(taus, LARGEST_RESIDUAL)
         if self.clips is None:
             return taus, FIRST_CLIP * taus
         setting = self.setting
@@ -144,6 +149,7 @@ class ManyOutlook:
             np.sqrt(self.unknown.sum(axis=1)),
             np.sqrt(functions.spectra.sum(axis=1)),
             np.sqrt(functions.noise_variances),
+            np.zeros(len(functions.noise_variances)),
         )
 
 

@@ -16,22 +16,22 @@ from numpy.typing import NDArray
 
 from dpgp.blas import single_threaded_blas
 from dpgp.categories import read_categories
+from dpgp.classes import class_box, two_classes
 from dpgp.domain import Box
 from dpgp.options import Options
-from dpgp.planning.design import Design, Layout, affordable, compare
+from dpgp.planning.assumption import Assumption
 from dpgp.planning.forecast import Errors
 from dpgp.planning.many import ManyFunctions, plausible_many
-from dpgp.planning.prior_functions import Functions, plausible_functions
+from dpgp.planning.prior_functions import Functions, broad_functions
 from dpgp.planning.question import (
     Answer,
     Forecast,
     PlannedDesign,
     Question,
-    forecast,
     planned_design,
 )
+from dpgp.planning.reasons import reasons
 from dpgp.privacy.arguments import DELTA, EPSILON, as_count, as_finite_positive
-from dpgp.steps import STAGES, GramStage, kinds_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,12 +47,6 @@ SEARCHED = (0.01, 100.0)
 
 SEARCH_STEP = 1.02
 """Where it stops: forecasts are not accurate to two per cent in ε."""
-
-
-WHY_LEARNED = (
-    "features are learned: every stage takes them from what was released before; a fixed grid of "
-    "many inputs would miss most of f"
-)
 
 
 @dataclass(frozen=True)
@@ -80,9 +74,14 @@ class Plan:
     epsilon: float
     delta: float
     design: PlannedDesign
-    forecast: Forecast
+    forecasts: tuple[Forecast, ...]
     why: tuple[str, ...]
     question: Question
+
+    @property
+    def forecast(self) -> Forecast:
+        """The forecast of the target, of several the first."""
+        return self.forecasts[0]
 
     @single_threaded_blas()
     def curve(
@@ -127,7 +126,7 @@ class Plan:
 
     def _expected(self, epsilon: float) -> float:
         answer = self.question.answer(self.n, epsilon)
-        return Forecast.of(answer.errors, self.question.half_width).rmse
+        return self.question.forecasts(answer.errors)[0].rmse
 
     def __str__(self) -> str:
         from dpgp.report.plan_report import plan_text
@@ -144,12 +143,15 @@ def plan(
     *,
     n: int,
     bounds: Any = None,
-    target_bounds: Any,
+    target_bounds: Any = None,
+    classes: Any = None,
     categories: Any = None,
     epsilon: float = EPSILON,
     delta: float = DELTA,
     kernel: Any = None,
     noise_std: float | None = None,
+    r2: float | None = None,
+    prevalence: float | None = None,
     features: str | Sequence[str] | None = None,
     inducing_points: Any = None,
     stages: int | Sequence[float] | None = None,
@@ -163,14 +165,18 @@ def plan(
     """Plan a fit of ``n`` rows without data: its design, expected error, and what ε would buy.
 
     Arguments are those of :class:`dpgp.PrivateGPRegressor`; ``bounds`` holds one pair for each
-    input that is no category, and a category counts as one input. ``noise_std`` is the noise of an
-    observation in units of the target, if it is known, ``units`` whether
+    input that is no category, and a category counts as one input. ``classes`` instead of
+    ``target_bounds`` plans a :class:`dpgp.PrivateGPClassifier`. ``units`` says whether
     :meth:`~dpgp.PrivateGPRegressor.fit` will be told whose a row is. Several rows of a person are
     taken to tell as much as rows of several people.
+
+    What is known of the outcome, from elsewhere and never from these rows: ``noise_std``, the noise
+    of an observation in units of the target; or ``r2``, the share of its variance that the inputs
+    explain; or ``prevalence``, the share of the second class. docs/choosing-epsilon.md.
     """
     options = Options.parse(
         box=_input_box(bounds, categories),
-        target_box=Box.from_bounds(target_bounds, 1, argument="target_bounds"),
+        target_box=_target_box(target_bounds, classes),
         epsilon=epsilon,
         delta=delta,
         kernel=kernel,
@@ -184,21 +190,29 @@ def plan(
         calibrate=calibrate,
         missing=missing,
     )
-    return plan_of(options, n, noise_std)
+    return plan_of(options, n, noise_std=noise_std, r2=r2, prevalence=prevalence)
 
 
 @single_threaded_blas()
-def plan_of(options: Options, n: int, noise_std: float | None = None) -> Plan:
-    """Plan a fit of ``n`` rows with these options."""
-    question = Question(options, _functions(options, noise_std))
+def plan_of(
+    options: Options,
+    n: int,
+    *,
+    noise_std: float | None = None,
+    r2: float | None = None,
+    prevalence: float | None = None,
+) -> Plan:
+    """Plan a fit of ``n`` rows with these options, and what is said of the outcome."""
+    told = _assumption(options, noise_std, r2, prevalence)
+    question = Question(options, _functions(options, told), told)
     rows = as_count("n", n)
     options.check_rows(rows)
     answer = question.answer(rows, options.epsilon)
     _check_rows(rows, answer)
     _check_use(rows, options.epsilon, answer.errors)
-    expected = Forecast.of(answer.errors, question.half_width)
+    expected = question.forecasts(answer.errors)
     design = planned_design(answer, options.box)
-    why = _why(question, answer)
+    why = reasons(question, answer)
     return Plan(rows, options.epsilon, options.delta, design, expected, why, question)
 
 
@@ -215,12 +229,32 @@ def _input_box(bounds: Any, categories: Any = None) -> Box:
     return Box.from_bounds(bounds, columns, categories=kinds)
 
 
-def _functions(options: Options, noise_std: float | None) -> Functions | ManyFunctions:
+def _target_box(target_bounds: Any, classes: Any) -> Box:
+    """Read one pair, a list of pairs, or two classes."""
+    if classes is not None:
+        if target_bounds is not None:
+            raise ValueError(
+                "`classes` and `target_bounds` contradict; two classes have no bounds."
+            )
+        return class_box(two_classes(classes))
+    listed = isinstance(target_bounds, list | tuple) and any(np.ndim(p) for p in target_bounds)
+    count = len(target_bounds) if listed else 1
+    return Box.from_bounds(target_bounds, count, argument="target_bounds")
+
+
+def _assumption(
+    options: Options, noise_std: float | None, r2: float | None, prevalence: float | None
+) -> Assumption:
+    if noise_std is not None and options.n_targets > 1:
+        raise ValueError("`noise_std` is that of one target; of several, give `r2`, or ask singly.")
     half_width = float(options.target_box.half_width[0])
-    scaled = None if noise_std is None else as_finite_positive("noise_std", noise_std) / half_width
+    return Assumption.of(half_width, options.is_yes_no, noise_std, r2, prevalence)
+
+
+def _functions(options: Options, told: Assumption) -> Functions | ManyFunctions:
     if options.learns_metric:
-        return plausible_many(options.columns, scaled)
-    return plausible_functions(options.kernels[0], options.columns, scaled)
+        return plausible_many(options.columns, told)
+    return broad_functions(options.kernels[0], options.columns, told)
 
 
 def _check_rows(n: int, answer: Answer) -> None:
@@ -251,10 +285,9 @@ def _curve(
 ) -> Curve:
     if not values:
         raise ValueError(f"`curve` needs at least one value of {along}.")
-    size = question.half_width
     errors = [question.answer(*point).errors for point in points]
-    forecasts = [Forecast.of(each, size) for each in errors]
-    exact = {n: Forecast.of(question.answer(n, math.inf).errors, size).rmse for n, _ in points}
+    forecasts = [question.forecasts(each)[0] for each in errors]
+    exact = {n: question.forecasts(question.answer(n, math.inf).errors)[0].rmse for n, _ in points}
     return Curve(
         along,
         np.array(values),
@@ -265,54 +298,3 @@ def _curve(
         np.array([exact[n] for n, _ in points]),
         np.array([_beats_the_mean(each) for each in errors]),
     )
-
-
-def _why(question: Question, answer: Answer) -> tuple[str, ...]:
-    """Give one line for each choice: the features, then every kind of step."""
-    kinds = kinds_of(question.options)
-    of_steps = [kind.why([step for step in answer.steps if type(step) is kind]) for kind in kinds]
-    design, functions = answer.design, question.functions
-    if design is None or isinstance(functions, ManyFunctions):
-        return (WHY_LEARNED, *of_steps)
-    return (
-        _why_features(question, answer, design, functions),
-        f"target weight s = {design.target_weight:g}: below 1 it takes noise from the Gram matrix "
-        "of the features and gives it to the sums with the target",
-        f"clipping at {design.kappa:.2f} residual sds: the least of sampling error, privacy noise "
-        "and the bias of skewed noise",
-        *of_steps,
-        *_why_several_stages(question, answer, design, functions),
-    )
-
-
-def _why_features(question: Question, answer: Answer, design: Design, functions: Functions) -> str:
-    layout, setting, asked = design.layout, answer.setting, question.options
-    if layout is None or asked.families is not None or asked.inducing_points is not None:
-        return "features: as asked for"
-    options = affordable(setting)
-    errors = compare(setting, answer.steps, design.kappa, functions, options)
-    others = [
-        f"{_name(option)} {question.half_width * float(np.median(error.rmse)):.3g}"
-        for option, error in zip(options, errors, strict=True)
-    ]
-    return f"features {_name(layout)}, from the forecasts " + ", ".join(others)
-
-
-def _name(layout: Layout) -> str:
-    if layout.families == ("grid",):
-        return f"{layout.points} points an axis (length {layout.length:g})"
-    return " + ".join(layout.families) + f" (s = {layout.target_weight:g})"
-
-
-def _why_several_stages(
-    question: Question, answer: Answer, design: Design, functions: Functions
-) -> list[str]:
-    """Compare with a single release of all the stages' budget."""
-    if len(answer.stages) == 1:
-        return []
-    single = [GramStage(answer.share_of(*STAGES), 1, 1)]
-    errors = forecast(answer.setting, single, design, functions)
-    alone, reached = (
-        question.half_width * float(np.median(e.rmse)) for e in (errors, answer.errors)
-    )
-    return [f"stages are worth their split: forecast {reached:.3g}, with a single one {alone:.3g}"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,9 @@ from dpgp.inference.marginal import WeightedPoints
 from dpgp.inference.posterior import thin
 from dpgp.inference.priors import hyper_prior
 from dpgp.kernels.formula import batch_gram
+from dpgp.kernels.parameters import Measure
+from dpgp.kernels.registry import rule_of
+from dpgp.planning.assumption import Assumption
 
 Array = NDArray[np.float64]
 
@@ -31,6 +34,12 @@ TINY_CHANCE = 1e-100
 
 LEAST_CHANCE = 1e-3
 """Weight that a θ keeps whatever its functions do: a prior that never fits is still a prior."""
+
+ROUGHER = 0.45
+"""By hand: eight in ten functions of `benchmarks/forecast_family.py` are within the range."""
+
+NEARLY_NO_NOISE = 0.01
+"""In half-widths: what a probability may be beyond its bounds."""
 
 JITTER = 1e-9
 """Of the mean variance: rounding errors of a Cholesky root."""
@@ -73,7 +82,7 @@ class Functions:
 
 
 def plausible_functions(
-    kernel: Any, columns: int, noise_std: float | None = None, count: int = FUNCTIONS
+    kernel: Any, columns: int, assumption: Assumption | None = None, count: int = FUNCTIONS
 ) -> Functions:
     """Return equally plausible θ of the weak prior, under which data would respect their bounds.
 
@@ -81,11 +90,35 @@ def plausible_functions(
     """
     prior = hyper_prior(kernel, columns)
     thetas = prior.mean + prior.sd * ndtri(_even_points(CANDIDATES, len(prior.mean)))
-    if noise_std is not None:
-        thetas[:, -1] = math.log(noise_std)
-    weights = _chance_within_bounds(Functions(kernel, thetas, columns))
+    drawn = Functions(kernel, thetas, columns)
+    told = assumption or Assumption(1.0)
+    noises = told.noise_variances(drawn.spread, drawn.noise_variances)
+    assumed = replace(drawn, thetas=_with_noise(thetas, noises))
+    weights = _chance_within_bounds(_without_noise(drawn) if told.is_yes_no else assumed)
     index = thin(WeightedPoints(thetas, weights / weights.sum(), 0.0), count)
-    return Functions(kernel, thetas[index], columns)
+    return replace(assumed, thetas=assumed.thetas[index])
+
+
+def broad_functions(kernel: Any, columns: int, assumption: Assumption) -> Functions:
+    """Return plausible functions, and as many whose lengths are ``ROUGHER`` times as long.
+
+    A prior of smooth functions promises too little error for waves, bumps and steps. Features are
+    chosen for smooth ones, forecasts are made for both.
+    """
+    smooth = plausible_functions(kernel, columns, assumption, FUNCTIONS // 2)
+    is_length = [each.measure is Measure.LENGTH for each in rule_of(kernel).learned(kernel)]
+    shift = np.append(np.where(is_length, math.log(ROUGHER), 0.0), 0.0)
+    return replace(smooth, thetas=np.concatenate([smooth.thetas, smooth.thetas + shift]))
+
+
+def _with_noise(thetas: Array, variances: Array) -> Array:
+    return np.column_stack([thetas[:, :-1], 0.5 * np.log(variances)])
+
+
+def _without_noise(functions: Functions) -> Functions:
+    """Return functions that respect their bounds by themselves, as probabilities do."""
+    nearly_none = np.full(len(functions.thetas), NEARLY_NO_NOISE**2)
+    return replace(functions, thetas=_with_noise(functions.thetas, nearly_none))
 
 
 def _even_points(count: int, dimension: int) -> Array:

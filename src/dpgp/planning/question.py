@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpgp.domain import Box
 from dpgp.inference.many.plan import clip_kappa, inducing_points
 from dpgp.options import Options
+from dpgp.planning.assumption import Assumption
 from dpgp.planning.design import ADDITIVE_LENGTH, Design, choose_design, joint_length
 from dpgp.planning.forecast import PLAUSIBLE, Errors, Outlook, after_steps, prospect_of
 from dpgp.planning.many import ManyFunctions, ManyOutlook
@@ -31,6 +32,7 @@ from dpgp.steps import (
     MeasureScale,
     MetricGuard,
     Purse,
+    ResidualHistograms,
     Step,
     TargetHistograms,
     planned_steps,
@@ -48,7 +50,8 @@ class Forecast:
     """Expected error of the mean in units of the target: the median over plausible functions.
 
     One in ten of them has an error below ``low``, one in ten above ``high``; ``interval_width`` is
-    that of a 95 % interval for a new observation, ``relative`` the share of the target's range.
+    that of a 95 % interval for a new observation, or for the probability of the second of two
+    classes, ``relative`` the share of the target's range.
     """
 
     rmse: float
@@ -58,11 +61,13 @@ class Forecast:
     relative: float
 
     @classmethod
-    def of(cls, errors: Errors, half_width: float) -> Forecast:
+    def of(cls, errors: Errors, half_width: float, is_yes_no: bool = False) -> Forecast:
         """Summarise errors under every θ."""
         low, high = (half_width * np.quantile(errors.rmse, PLAUSIBLE)).tolist()
         rmse = half_width * float(np.median(errors.rmse))
-        width = float(np.median(WIDTH_95 * np.hypot(errors.rmse, errors.noise)))
+        # a probability has no noise of its own
+        noise = np.zeros_like(errors.noise) if is_yes_no else errors.noise
+        width = float(np.median(WIDTH_95 * np.hypot(errors.rmse, noise)))
         return cls(rmse, low, high, half_width * width, rmse / (2 * half_width))
 
 
@@ -80,6 +85,7 @@ class PlannedDesign:
     stages: tuple[float, ...]
     count_share: float
     warp_share: float
+    law_share: float
     guard_share: float
     scale_share: float
     calibration_share: float
@@ -96,11 +102,17 @@ class Question:
 
     options: Options
     functions: Functions | ManyFunctions
+    assumption: Assumption
 
     @property
     def half_width(self) -> float:
-        """Half the range of the target."""
+        """Half the range of the target, of several the first."""
         return float(self.options.target_box.half_width[0])
+
+    def forecasts(self, errors: Errors) -> tuple[Forecast, ...]:
+        """Return the forecast of every target, each in its units."""
+        sizes = self.options.target_box.half_width.tolist()
+        return tuple(Forecast.of(errors, size, self.options.is_yes_no) for size in sizes)
 
     def answer(self, n: float, epsilon: float) -> Answer:
         """Choose steps and a design as a fit would, and forecast its errors."""
@@ -164,6 +176,7 @@ def planned_design(answer: Answer, box: Box) -> PlannedDesign:
         warp_share=answer.share_of(
             InputHistograms, MarginalHistograms, CellCounts, TargetHistograms
         ),
+        law_share=answer.share_of(ResidualHistograms),
         guard_share=answer.share_of(Guard, MetricGuard),
         scale_share=answer.share_of(MeasureScale),
         calibration_share=answer.share_of(Calibrate),

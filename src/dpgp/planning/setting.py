@@ -18,6 +18,7 @@ class Setting:
     neighbours: Neighbours = Neighbours.REPLACE
     rows_per_unit: int = 1
     targets: int = 1
+    is_yes_no: bool = False
 
     @property
     def signal(self) -> float:
@@ -28,5 +29,11 @@ class Setting:
     def of(cls, options: Options, n: float, mu: float) -> Setting:
         """Return the setting of a fit of ``n`` rows with these options and a budget μ."""
         return cls(
-            n, options.columns, mu, options.neighbours, options.max_rows_per_unit, options.n_targets
+            n,
+            options.columns,
+            mu,
+            options.neighbours,
+            options.max_rows_per_unit,
+            options.n_targets,
+            options.is_yes_no,
         )

@@ -18,6 +18,9 @@ from dpgp.categories import Category
 from dpgp.private.identifiers import MISSING, Key, keys_of
 from dpgp.private.tables import TableError
 
+DECIMALS = {".": "a decimal point (or a comma everywhere, and --decimal ,)", ",": "a decimal comma"}
+"""Marks that numbers may be written with, and what they are called."""
+
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 T = TypeVar("T")
@@ -27,11 +30,13 @@ T = TypeVar("T")
 class Cells:
     """Some rows of a table; raw data, never shown by its repr.
 
-    ``where`` begins messages: the file, or nothing.
+    ``where`` begins messages: the file, or nothing. ``decimal`` is the mark in numbers that are
+    written as text.
     """
 
     table: pa.Table
     where: str = ""
+    decimal: str = "."
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -41,11 +46,11 @@ class Cells:
 
     def numbers(self, name: str) -> Array:
         """Return a column as numbers; missing ones, in whatever spelling, are NaN."""
-        found = numbers_of(self._column(name))
+        found = numbers_of(self._with_points(self._column(name)))
         if found is None:
             raise TableError(
                 f"{self.where}column '{name}' holds cells that are not numbers; write numbers with "
-                "a decimal point and without units, and leave missing ones empty."
+                f"{DECIMALS[self.decimal]} and without units, and leave missing ones empty."
             )
         return found
 
@@ -76,6 +81,14 @@ class Cells:
                 "or text."
             )
         return codes, keys
+
+    def _with_points(self, column: pa.Array) -> pa.Array:
+        """Return text with points for decimal commas; a point then stands in no number."""
+        if self.decimal == "." or not _is_text(column.type):
+            return column
+        marked = pc.replace_substring_regex(column, r"\.(\d)", r"_\1")  # _ is in no number
+        marked = pc.replace_substring_regex(marked, r"(\d)\.", r"\1_")
+        return pc.replace_substring(marked, self.decimal, ".")
 
     def _column(self, name: str) -> pa.Array:
         column = self.table.column(name).combine_chunks()

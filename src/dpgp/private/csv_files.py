@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv as csv_errors
 import gzip
 import io
 import re
@@ -46,6 +45,7 @@ class CsvFile:
     start: int
     stop: int | None = None
     held: bytes | None = field(default=None, repr=False)
+    decimal: str = "."
 
     @classmethod
     def opened(cls, path: str, where: str, held: bytes | None = None) -> CsvFile:
@@ -85,7 +85,7 @@ class CsvFile:
         table = self._table(lines, [self.names.index(name) for name in names])
         if table is None:
             raise TableError(self.where + UNEQUAL_LINES)
-        return Cells(table.rename_columns(list(names)), self.where)
+        return Cells(table.rename_columns(list(names)), self.where, self.decimal)
 
     def _table(self, lines: bytes, positions: Sequence[int]) -> pa.Table | None:
         every = [str(k) for k in range(len(self.names))]
@@ -124,7 +124,8 @@ def _next_row(stream: BinaryIO, at: int) -> int:
 
 def _stream(path: str, where: str, held: bytes | None) -> BinaryIO:
     if held is not None:
-        return io.BytesIO(gzip.decompress(held) if held.startswith(GZIP) else held)
+        is_plain = not held.startswith(GZIP)
+        return io.BytesIO(held if is_plain else _or_error(lambda: gzip.decompress(held), where))
     stream = opened_file(path, where)
     if stream.read(len(GZIP)) != GZIP:
         stream.seek(0)
@@ -137,7 +138,7 @@ def _or_error(read: Callable[[], T], where: str) -> T:
     """Return what was read, or raise in words that quote nothing."""
     try:
         return read()
-    except (MalformedLineError, csv_errors.Error):
+    except MalformedLineError:
         message = NOT_A_LINE_A_ROW
     except (OSError, EOFError, zlib.error):
         message = DAMAGED

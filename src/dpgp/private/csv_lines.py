@@ -42,7 +42,13 @@ def cells_of(line: str, delimiter: str) -> list[str]:
     A cell is enclosed in quotation marks, which are doubled inside, or has none at all.
     """
     check_lines(line.encode() + b"\n", delimiter)
-    return next(csv.reader([line], delimiter=delimiter, strict=True), [""])
+    if '"' not in line:
+        return line.split(delimiter)
+    try:
+        return next(csv.reader([line], delimiter=delimiter, strict=True))
+    except csv.Error:  # a cell beyond all limits
+        pass
+    raise MalformedLineError
 
 
 def check_lines(lines: bytes, delimiter: str) -> None:

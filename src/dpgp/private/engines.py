@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from typing import Any
 
+from dpgp.extras import install
 from dpgp.private.cluster_rows import ClusterRows, Engine
 from dpgp.private.source import Source
 from dpgp.private.table_file import TableFile
@@ -52,9 +53,7 @@ def check_engine(engine: Any) -> None:
     try:
         import_module(ENGINES[engine])
     except ImportError:
-        raise ValueError(
-            f'`engine` {engine!r} needs its package; install it with pip install "dpgp[{engine}]".'
-        ) from None
+        raise ValueError(f"`engine` {engine!r} needs its package; run {install(engine)}.") from None
 
 
 def _opened(engine: str) -> AbstractContextManager[Engine]:

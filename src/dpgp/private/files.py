@@ -6,9 +6,10 @@ import glob
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from dpgp.private import arrow_files, parquet_files
+from dpgp.private import arrow_files, office_files, parquet_files
 from dpgp.private.arrow_files import ArrowFile
 from dpgp.private.csv_files import CsvFile
 from dpgp.private.parquet_files import ParquetFile
@@ -17,12 +18,15 @@ from dpgp.private.table_objects import HeldTable
 from dpgp.private.tables import STANDARD_INPUT, TableError
 
 _FEATHER_1 = b"FEA1"
-_LONGEST_MAGIC = 6
+_LONGEST_MAGIC = len(office_files.STATA)
 
 KINDS: tuple[tuple[bytes, Callable[[str, str], TableFile]], ...] = (
     (parquet_files.MAGIC, ParquetFile.opened),
     (arrow_files.FILE, lambda path, where: ArrowFile.opened(path, where, is_stream=False)),
     (arrow_files.STREAM, lambda path, where: ArrowFile.opened(path, where, is_stream=True)),
+    (office_files.ZIP, office_files.open_archive),
+    (office_files.STATA, office_files.open_stata),
+    (office_files.OLD_EXCEL, office_files.refuse_old_excel),
     (b"", CsvFile.opened),
 )
 """How files of a kind begin, and how they are opened; whatever begins otherwise is CSV."""
@@ -30,13 +34,18 @@ KINDS: tuple[tuple[bytes, Callable[[str, str], TableFile]], ...] = (
 
 def open_files(
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    decimal: str = ".",
 ) -> list[TableFile]:
-    """Open all files that a path, a folder, a pattern, or a list of these stands for."""
+    """Open all files that a path, a folder, a pattern, or a list of these stands for.
+
+    ``decimal`` is the mark in numbers of CSV files.
+    """
     given = [source] if isinstance(source, str | os.PathLike) else list(source)
     paths = [path for one in given for path in _paths(os.fspath(one))]
     if not paths:
         raise TableError("no file was named; name a CSV, Parquet or Arrow file.")
-    return [_open(path) for path in paths]
+    files = [_open(path) for path in paths]
+    return [replace(f, decimal=decimal) if isinstance(f, CsvFile) else f for f in files]
 
 
 def _paths(source: str) -> list[str]:
@@ -69,6 +78,8 @@ def _open(path: str) -> TableFile:
         start = stream.read(_LONGEST_MAGIC)
     if start.startswith(_FEATHER_1):
         raise TableError(f"{where}the file is Feather of version 1; write it as version 2.")
+    if office_files.is_old_stata(start):
+        return office_files.open_stata(path, where)
     return next(opened for magic, opened in KINDS if start.startswith(magic))(path, where)
 
 

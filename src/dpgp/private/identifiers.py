@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 Codes = NDArray[np.intp]
 Key = str | bytes
 
-MISSING = {"", "na", "n/a", "nan", "null", "none", "<na>", "nat"}
+MISSING = {"", ".", "na", "n/a", "#n/a", "nan", "null", "none", "<na>", "nat"}
 FIRST_UNSAFE_FLOAT = 2.0**53  # from here on two whole numbers may be one float
 _MOST_DIGITS = 1000  # of an identifier: far beyond any, far below the limit of Python
 _TOO_LONG = 10**_MOST_DIGITS  # Python refuses to write very long numbers in decimal

@@ -51,8 +51,14 @@ class Wanted:
         X = np.column_stack(
             [self._input(cells, name, box.category(k)) for k, name in enumerate(self.inputs)]
         )
-        targets = np.stack([self._complete(cells, name) for name in self.targets])
+        targets = np.stack([self._target(cells, k) for k in range(len(self.targets))])
         return scaled_rows(X, targets, self.options, None)
+
+    def _target(self, cells: Cells, k: int) -> Array:
+        """Return numbers, or 0 and 1 for two classes and NaN for what is neither."""
+        category = self.options.target_box.category(k)
+        name = self.targets[k]
+        return self._complete(cells, name) if category is None else cells.levels(name, category)
 
     def _input(self, cells: Cells, name: str, category: Category | None) -> Array:
         if category is None:
@@ -68,7 +74,8 @@ class Wanted:
     def _complete(self, cells: Cells, name: str) -> Array:
         numbers = cells.numbers(name)
         if self.options.missing is Missing.ERROR and not np.isfinite(numbers).all():
-            raise TableError(f"{cells.where}column '{name}' has missing cells; {_IGNORE}")
+            what = "infinite" if np.isinf(numbers).any() else "missing"
+            raise TableError(f"{cells.where}column '{name}' has {what} cells; {_IGNORE}")
         return numbers
 
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from dpgp.report.model_map import draw_map, surface
+from dpgp.report.model_map import draw_map, little_known, surface
 from dpgp.report.style import BLUE, GREEN, PURPLE, VERMILION, panels, styled
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ SLICES = (
 )
 
 
-UNSURE = 5.0  # cm, by eye
-
-
 @styled
 def draw_height(model: FittedModel) -> Figure:
     """Draw the map to the left and slices with two-sd bands to the right."""
@@ -52,9 +49,10 @@ def draw_height(model: FittedModel) -> Figure:
 
 def _draw_map(axis: Axes, model: FittedModel) -> None:
     drawn = surface(model, 0, np.linspace(0.5, 80.0, 160), np.linspace(5.0, 140.0, 160))
-    draw_map(axis, drawn, np.arange(70, 186, 5), UNSURE, "height (cm)")
+    unsure = little_known(model, 0)
+    draw_map(axis, drawn, np.arange(70, 186, 5), unsure, "height (cm)")
     axis.set(xlabel="age (years)", ylabel="weight (kg)")
-    axis.set_title(f"Mean height (pale: its sd is above {UNSURE:g} cm)")
+    axis.set_title(f"Mean height (pale: its sd is above {unsure:.2g} cm)")
 
 
 def _predict(model: FittedModel, X: Array) -> tuple[Array, Array]:

@@ -10,7 +10,6 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from dpgp.arithmetic import TINY
 from dpgp.report.style import INK, SEQUENTIAL
 
 if TYPE_CHECKING:
@@ -21,8 +20,8 @@ Array = NDArray[np.float64]
 ROWS_PER_CALL = 2000  # bounds the memory of a map
 MAP_POINTS = 81  # an axis: smooth contours on a screen
 SHADE = "#00000066"
-LITTLE_KNOWN = 0.25
-"""A map is pale where the mean is uncertain by more than this share of its own spread."""
+LITTLE_KNOWN = 0.5
+"""A map is pale where the mean is uncertain by more than this share of an observation's noise."""
 
 
 class Surface(NamedTuple):
@@ -43,6 +42,12 @@ def surface(model: FittedModel, k: int, x: Array, y: Array) -> Surface:
     return Surface(x, y, model.within_bounds(k, mean), std)
 
 
+def little_known(model: FittedModel, target: int) -> float:
+    """Return the sd of the mean beyond which a map is pale, as the report's is."""
+    noise = model.posteriors[target].moments.noise
+    return LITTLE_KNOWN * float(model.options.target_box.half_width[target] * noise)
+
+
 def draw_two_inputs(
     model: FittedModel, axis: Axes, k: int, inputs: tuple[str, str], target: str
 ) -> Axes:
@@ -50,13 +55,13 @@ def draw_two_inputs(
     box = model.inputs.box
     x, y = (np.linspace(box.low[n], box.high[n], MAP_POINTS) for n in (0, 1))
     drawn = surface(model, k, x, y)
-    unsure = _round_number(LITTLE_KNOWN * float(np.std(drawn.mean)))
+    unsure = little_known(model, k)
     low, high = float(drawn.mean.min()), float(drawn.mean.max())
     levels = MaxNLocator(nbins=16, steps=[1, 2, 5, 10]).tick_values(low, high)
     draw_map(axis, drawn, levels, unsure, target)
     _draw_atoms(axis, model)
     axis.set(xlabel=inputs[0], ylabel=inputs[1], xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
-    axis.set_title(f"Mean of {target} (pale: its sd is above {unsure:g}; dots: where rows are)")
+    axis.set_title(f"Mean of {target} (pale: its sd is above {unsure:.2g}; dots: where rows are)")
     return axis
 
 
@@ -91,10 +96,3 @@ def _draw_atoms(axis: Axes, model: FittedModel) -> None:
     x, y = density.points.T
     areas = 45.0 * density.weights / density.weights.max()
     axis.scatter(x, y, s=areas, color="white", alpha=0.75, lw=0.5, edgecolors=INK, clip_on=False)
-
-
-def _round_number(value: float) -> float:
-    """Return the largest of 1, 2, 5, 10, … that is not above a value."""
-    value = max(value, TINY)
-    decade = 10.0 ** np.floor(np.log10(value))
-    return float(decade * max(step for step in (1.0, 2.0, 5.0) if step * decade <= value * 1.0001))

@@ -39,12 +39,17 @@ RUG_HEIGHT = 0.07  # of the panel, for where the rows are
 
 
 class Bands(NamedTuple):
-    """Mean and 95 % bands along a line."""
+    """Mean and 95 % bands along a line; of two classes the probability, and no observations."""
 
     x: Array
     mean: Array
     function: Array
-    observations: Array
+    observations: Array | None
+
+    @property
+    def word(self) -> str:
+        """What the mean is."""
+        return "probability" if self.observations is None else "mean"
 
 
 def draw_model(model: FittedModel, ax: Any = None, target: int | None = None) -> Axes | list[Axes]:
@@ -172,22 +177,24 @@ def _draw_levels(axis: Axes, curve: Bands) -> None:
     """Draw a dot and two bars for every level of a category."""
     bars = (
         (curve.observations, SKY, 9.0, 0.5, "95 % of new observations"),
-        (curve.function, BLUE, 5.0, 0.6, "95 % band of the mean"),
+        (curve.function, BLUE, 5.0, 0.6, f"95 % band of the {curve.word}"),
     )
-    for (lower, upper), color, width, alpha, words in bars:
-        axis.vlines(curve.x, lower, upper, color=color, lw=width, alpha=alpha, label=words)
-    axis.plot(curve.x, curve.mean, "o", color=BLUE, mec="white", label="mean")
+    for band, color, width, alpha, words in bars:
+        if band is not None:
+            axis.vlines(curve.x, *band, color=color, lw=width, alpha=alpha, label=words)
+    axis.plot(curve.x, curve.mean, "o", color=BLUE, mec="white", label=curve.word)
 
 
 def _draw_bands(axis: Axes, curve: Bands) -> None:
     """Draw a line and two bands."""
     bands = (
         (curve.observations, SKY, 0.25, "95 % of new observations"),
-        (curve.function, BLUE, 0.4, "95 % band of the mean"),
+        (curve.function, BLUE, 0.4, f"95 % band of the {curve.word}"),
     )
-    for (lower, upper), color, alpha, words in bands:
-        axis.fill_between(curve.x, lower, upper, color=color, alpha=alpha, lw=0, label=words)
-    axis.plot(curve.x, curve.mean, color=BLUE, label="mean")
+    for band, color, alpha, words in bands:
+        if band is not None:
+            axis.fill_between(curve.x, *band, color=color, alpha=alpha, lw=0, label=words)
+    axis.plot(curve.x, curve.mean, color=BLUE, label=curve.word)
 
 
 def draw_rug(axis: Axes, model: FittedModel, column: int) -> None:
@@ -220,6 +227,8 @@ def _along(model: FittedModel, k: int, column: int, others: Array) -> Bands:
     U = model.inputs(X)
     mean, _ = model.mean_and_std(k, U)
     of_function = np.array(model.function_interval(k, U, COVERAGE))
+    if model.options.is_yes_no:
+        return Bands(x, mean, of_function, None)
     of_observations = np.array(model.observation_interval(k, U, COVERAGE))
     return Bands(x, model.within_bounds(k, mean), of_function, of_observations)
 
@@ -252,8 +261,8 @@ def input_label(model: FittedModel, column: int) -> str:
 
 
 def label(model: FittedModel, target: int) -> str:
-    """Return the name of a target for a figure."""
-    return _printable(model.target_names[target])
+    """Return what is drawn of a target, for a figure."""
+    return _printable(model.target_in_words(target))
 
 
 def _printable(name: str) -> str:

@@ -137,7 +137,8 @@ class _Seat:
 def terms_of(options: Options, roster: Roster) -> str:
     """Return a hash of what all sites must agree on: columns, guarantee, roster and version."""
     names = [options.box.column_names("input"), options.target_box.column_names("target")]
-    levels = [category and category.words for category in options.box.categories]
+    categories = [*options.box.categories, *options.target_box.categories]
+    levels = [category and category.words for category in categories]
     said = [settings_to_json(options), names, levels, options.per_person]
     return _digest([roster.digest, __version__, said])
 

@@ -10,7 +10,7 @@ from dpgp.features.inputs import BoxFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.privacy.mechanism import GramRelease
-from dpgp.steps.gram_stage import residuals_of
+from dpgp.steps.purse import NOTHING_CLIPPED
 from dpgp.steps.queries import GramQuery, gram_noise_stds
 from dpgp.steps.stage_release import stage_of
 
@@ -34,7 +34,7 @@ class Guard:
     @classmethod
     def planned(cls, purse: Purse) -> tuple[Guard, ...]:
         """Return the step wherever residuals are clipped."""
-        return () if purse.is_unlimited else (cls(SHARE),)
+        return (cls(SHARE),) if purse.clips_residuals else ()
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
         """Return the noise on features, targets and between them, at the smallest weight."""
@@ -43,7 +43,7 @@ class Guard:
     def query(self, known: Known) -> GramQuery:
         """Ask for widely clipped residuals on constant and linear features."""
         simple = BoxFeatures(known.inputs, LinearFeatures(known.columns, CONSTANT_SHARE))
-        return GramQuery(simple, residuals_of(known, self._clips(known)))
+        return GramQuery(simple, known.residuals(self._clips(known)))
 
     def learn(self, known: Known, release: GramRelease) -> None:
         """Correct the mean of every target."""
@@ -57,8 +57,9 @@ class Guard:
     @classmethod
     def why(cls, planned: Sequence[Guard]) -> str:
         """Say what the guard costs."""
-        share = planned[0].share if planned else 0.0
-        return f"guard of the mean against skewed noise: {share:.0%} of the budget"
+        if not planned:
+            return NOTHING_CLIPPED
+        return f"guard of the mean against skewed noise: {planned[0].share:.0%} of the budget"
 
     def _clips(self, known: Known) -> list[float]:
         return [fit.guard_clip(known.mu_of(self.share)) for fit in known.targets]

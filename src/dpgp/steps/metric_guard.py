@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dpgp.features.inputs import BoxFeatures
 from dpgp.features.linear import LinearFeatures
-from dpgp.inference.guard import CONSTANT_SHARE, guard_kappa
+from dpgp.inference.clip_choice import guard_kappa
+from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.privacy.mechanism import GramRelease
+from dpgp.steps.purse import NOTHING_CLIPPED
 from dpgp.steps.queries import GramQuery, gram_noise_stds
 from dpgp.steps.stage_release import stage_of
 
@@ -33,7 +35,7 @@ class MetricGuard:
     @classmethod
     def planned(cls, purse: Purse) -> tuple[MetricGuard, ...]:
         """Return the step wherever residuals are clipped."""
-        return () if purse.is_unlimited else (cls(SHARE),)
+        return (cls(SHARE),) if purse.clips_residuals else ()
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
         """Return the noise on features, targets and between them, at the smallest weight."""
@@ -63,10 +65,12 @@ class MetricGuard:
     @classmethod
     def why(cls, planned: Sequence[MetricGuard]) -> str:
         """Say what the guard costs."""
-        share = planned[0].share if planned else 0.0
-        return f"guard of the mean against skewed noise: {share:.0%} of the budget"
+        if not planned:
+            return NOTHING_CLIPPED
+        return f"guard of the mean against skewed noise: {planned[0].share:.0%} of the budget"
 
     def _clips(self, known: Known) -> list[float]:
-        kappa = guard_kappa(known.n, known.mu_of(self.share))
-        targets = known.many.fit.targets
-        return [t.location.scale * min(t.widest, kappa * t.forecast) for t in targets]
+        n, mu, targets = known.n, known.mu_of(self.share), known.many.fit.targets
+        kappas = [guard_kappa(t.law, n, mu) for t in targets]
+        pairs = zip(targets, kappas, strict=True)
+        return [t.location.scale * min(t.widest, kappa * t.forecast) for t, kappa in pairs]

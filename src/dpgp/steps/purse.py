@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from dpgp.options import Options
 
+NOTHING_CLIPPED = "no guard of the mean: no residual is clipped"
+
 TYPICAL_ROWS = 2000  # stands in for a number of rows that is private: that of a survey
 
 
@@ -41,3 +43,8 @@ class Purse:
     def is_unlimited(self) -> bool:
         """Whether nothing has a price (ε = ∞)."""
         return math.isinf(self.mu)
+
+    @property
+    def clips_residuals(self) -> bool:
+        """Whether stages clip residuals: nowhere without noise, and never those of yes and no."""
+        return not (self.is_unlimited or self.options.is_yes_no)

@@ -11,7 +11,14 @@ from dpgp.privacy.mechanism import GramRelease
 Array = NDArray[np.float64]
 
 
-def stage_of(release: GramRelease, target: int, clip: float, w0: Array, n: float) -> StageRelease:
+def stage_of(
+    release: GramRelease,
+    target: int,
+    clip: float,
+    w0: Array,
+    n: float,
+    is_yes_no: bool = False,
+) -> StageRelease:
     """Return one target's part of a release, in the units of the scaled target."""
     if release.target_gram is None or release.target_std is None:
         raise ValueError("a stage needs the second moment of its residuals.")
@@ -25,4 +32,5 @@ def stage_of(release: GramRelease, target: int, clip: float, w0: Array, n: float
         clip=clip,
         w0=w0,
         n=n,
+        is_yes_no=is_yes_no,
     )

@@ -33,7 +33,9 @@ class TargetHistograms:
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[TargetHistograms, ...]:
-        """Return the one step."""
+        """Return the one step; yes and no need none."""
+        if purse.options.is_yes_no:
+            return ()
         return (cls(1.0 if purse.is_unlimited else target_share(purse.signal)),)
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
@@ -62,5 +64,7 @@ class TargetHistograms:
     @classmethod
     def why(cls, planned: Sequence[TargetHistograms]) -> str:
         """Say what the histograms cost."""
+        if not planned:
+            return "no histograms of the target: it is yes or no"
         share = math.fsum(step.share for step in planned)
         return f"where the targets lie, from histograms: {share:.1%} of the budget"

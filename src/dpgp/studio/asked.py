@@ -20,8 +20,8 @@ from dpgp.report.guarantee import title_of
 from dpgp.studio.desk import Desk, OpenedTable
 
 STUDY_FILE, MODEL_FILE = "study.yaml", "model.json"
-OURS = ("data", "output", "ledger")
-"""What the studio says itself, and no page."""
+OURS = ("data", "output", "ledger", "classes", "counts")
+"""What the studio says itself, and no page; its models are of numbers."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def read_asked(body: Mapping[str, Any], desk: Desk, ledger: Ledger | None) -> As
         raise UsageError("the page sent no study; load it again.")
     said = {key: value for key, value in entries.items() if value not in ("", {}, None)}
     if set(OURS) & set(said):
-        raise UsageError("the page names files of its own; load it again.")
+        raise UsageError("the page asks for what the studio does not do; load it again.")
     study = study_of(Path(STUDY_FILE), said)
     return Asked(
         table,

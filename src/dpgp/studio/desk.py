@@ -99,7 +99,10 @@ class Desk:
         self._folder.cleanup()
 
     def _opened(self, key: str, name: str, path: Path) -> OpenedTable:
-        table = OpenedTable(key, name, path, read_header(str(path)))
+        try:
+            table = OpenedTable(key, name, path, read_header(str(path)))
+        except ValueError as error:  # copies have names that mean nothing to anybody
+            raise UsageError(str(error).replace(str(path), name)) from None
         self._tables[key] = table
         return table
 

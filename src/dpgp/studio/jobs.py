@@ -47,7 +47,6 @@ class Job:
     status: str = "running"
     step: str = "Starting"
     released: int = 0
-    may_have_spent: bool = False
     saved: bool = False
     message: str = ""
     health: list[str] = field(default_factory=list)
@@ -93,7 +92,6 @@ class Job:
         self.saved = self.saved or "saved" in event
         if "spends" in event:
             self.released += 1
-            self.may_have_spent = True
         if "ended" in event:
             self.last_words = event
 
@@ -101,7 +99,8 @@ class Job:
         """Say how it ended, and what was spent if there is no model to show for it."""
         notes = list(self.last_words.get("notes", ())) or [self._spent_in_words()]
         said = self.last_words.get("message", "")
-        return " ".join([said, *([] if self.saved else notes)]).strip()
+        text = " ".join([said, *([] if self.saved else notes)]).strip()
+        return text.replace(str(self.asked.table.path), self.asked.table.name)
 
     def end(self) -> None:
         """Take what the worker said last for the end."""
@@ -109,6 +108,20 @@ class Job:
         self.message = self.words()
         self.health = self.last_words.get("health", [])
         self.status = "done" if self.saved else self.last_words["ended"]
+
+    @property
+    def may_have_spent(self) -> bool:
+        """Whether anything can have been booked.
+
+        A step is named before it is booked: one that is named second means that the first was. Who
+        dies without a word may have booked the first.
+        """
+        spoke = self.last_words is not NO_WORD
+        return self.released > (1 if spoke and self.releases > 1 else 0) or self._has_notes
+
+    @property
+    def _has_notes(self) -> bool:
+        return bool(self.last_words.get("notes"))
 
     def _spent_in_words(self) -> str:
         if not self.may_have_spent:

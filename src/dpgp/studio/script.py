@@ -61,7 +61,14 @@ if __name__ == "__main__":
 '''
 
 READ_TEXT = """texts = dict.fromkeys({texts}, str)
-    table = pd.read_csv(DATA, sep={delimiter!r}, encoding="utf-8-sig", dtype=texts)"""
+    table = pd.read_csv(
+        DATA,
+        sep={delimiter!r},
+        decimal={decimal!r},
+        encoding="utf-8-sig",
+        dtype=texts,
+        na_values=["."],
+    )"""
 READ_PARQUET = "table = pd.read_parquet(DATA)"
 FORECAST = "print(plan())"
 NO_FORECAST = 'print("There is no forecast of several targets yet.")'
@@ -106,7 +113,11 @@ def _read(asked: Asked, request: Request) -> str:
     if delimiter is None:
         return READ_PARQUET
     unit = [] if request.unit is None else [request.unit]
-    return READ_TEXT.format(texts=[*_names(request.categories), *unit], delimiter=delimiter)
+    return READ_TEXT.format(
+        texts=[*_names(request.categories), *unit],
+        delimiter=delimiter,
+        decimal=str(request.decimal),
+    )
 
 
 def _ledger(asked: Asked) -> str:

@@ -7,7 +7,8 @@ import re
 from dpgp.plain_text import made_plain
 
 REMEDIES = (
-    (r"pass --missing ignore to let", "choose “contribute nothing” under incomplete rows to let"),
+    (r"pass --missing ignore(, in Python missing=\"ignore\",)? to let",
+     "choose “contribute nothing” under incomplete rows to let"),
     (r"; name people who have several with --unit", ""),
     (r"pass a public guess with --rows", "type a public guess"),
     (r"add -?-?\S.*, or `(\w+)` to a study file", r"say it under “Columns”"),

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
@@ -5,11 +7,13 @@ from scipy.stats import multivariate_normal
 from dpgp.inference.clipping import second_moment
 from dpgp.inference.many.belief import Evidence, climb, condition, lower_root
 from dpgp.inference.many.dictionary import REFERENCE, Dictionary, kernel_of, theta_of
-from dpgp.inference.many.location import BINS, locate
+from dpgp.inference.many.location import BINS, Location, locate
 from dpgp.inference.many.metric import gradient_metric, metric_root
 from dpgp.inference.many.records import Record, gram_correction, operator_of, read_records
 from dpgp.inference.many.residuals import residual_sd
+from dpgp.inference.many.target import Centre, Target
 from dpgp.inference.many.water_filling import squared_weights, water_filled
+from dpgp.inference.residual_law import gaussian_law
 
 RNG = np.random.default_rng(0)
 SYNTHETIC = RNG.uniform(-1, 1, (1024, 4))
@@ -49,7 +53,7 @@ def test_normal_equations_keep_the_digits_of_double_precision():
     records = records_of(lambda X: X[:, 0])
     H = np.vstack([r.operator.astype(np.longdouble) @ DICTIONARY.values for r in records]) / 0.01
     exact = H.T @ H
-    J = read_records(records, DICTIONARY.values, NONE, NONE, 0.0).J
+    J = read_records(records, DICTIONARY, NONE, NONE, 0.0).J
     assert np.abs(J - exact).max() < 1e-12 * np.abs(exact).max()
     features = DICTIONARY.features.evaluate(SYNTHETIC)
     assert np.abs(DICTIONARY.values.T - features).max() < 1e-15
@@ -57,14 +61,14 @@ def test_normal_equations_keep_the_digits_of_double_precision():
 
 def test_records_know_that_the_base_is_no_exact_constant():
     base = 0.3 * SYNTHETIC[:, 2]
-    plain = read_records(records_of(lambda X: X[:, 0]), DICTIONARY.values, NONE, NONE, 0.0)
+    plain = read_records(records_of(lambda X: X[:, 0]), DICTIONARY, NONE, NONE, 0.0)
     f = records_of(lambda X: X[:, 0] + 0.3 * X[:, 2])
-    moved = read_records(f, DICTIONARY.values, base, NONE, 0.0)
+    moved = read_records(f, DICTIONARY, base, NONE, 0.0)
     np.testing.assert_allclose(moved.h, plain.h, rtol=1e-3, atol=1e-2)
 
 
 def test_posterior_and_evidence_are_those_of_the_textbook():
-    equations = read_records(records_of(lambda X: X[:, 0]), DICTIONARY.values, NONE, NONE, 0.0)
+    equations = read_records(records_of(lambda X: X[:, 0]), DICTIONARY, NONE, NONE, 0.0)
     C = DICTIONARY.prior(REFERENCE)
     V = np.linalg.inv(np.linalg.inv(C + 1e-8 * np.eye(60)) + equations.J)
     belief = condition(equations, C)
@@ -74,7 +78,7 @@ def test_posterior_and_evidence_are_those_of_the_textbook():
 
 def test_evidence_differs_between_priors_as_the_density_of_the_measurements_does():
     records = records_of(lambda X: X[:, 0], noise=0.05)
-    equations = read_records(records, DICTIONARY.values, NONE, NONE, 0.0)
+    equations = read_records(records, DICTIONARY, NONE, NONE, 0.0)
     H = np.vstack([r.operator @ DICTIONARY.values for r in records]).astype(float)
     a = np.concatenate([r.a for r in records])
 
@@ -89,9 +93,7 @@ def test_evidence_differs_between_priors_as_the_density_of_the_measurements_does
 
 
 def test_climbing_raises_the_evidence_and_finds_the_line():
-    equations = read_records(
-        records_of(lambda X: 2 * X[:, 0], 4), DICTIONARY.values, NONE, NONE, 0.0
-    )
+    equations = read_records(records_of(lambda X: 2 * X[:, 0], 4), DICTIONARY, NONE, NONE, 0.0)
     evidence = Evidence(equations, DICTIONARY)
     sds, value = climb(evidence, REFERENCE.copy())
     assert value >= evidence(REFERENCE)
@@ -100,10 +102,10 @@ def test_climbing_raises_the_evidence_and_finds_the_line():
 
 def test_a_record_is_read_from_any_centre_and_pays_for_the_move():
     records = records_of(lambda X: X[:, 0])
-    here = read_records(records, DICTIONARY.values, NONE, NONE, 0.5)
-    there = read_records(records, DICTIONARY.values, NONE, 3 * SYNTHETIC[:, 1], 0.5)
+    here = read_records(records, DICTIONARY, NONE, NONE, 0.5)
+    there = read_records(records, DICTIONARY, NONE, 3 * SYNTHETIC[:, 1], 0.5)
     assert np.trace(there.J) < np.trace(here.J)
-    free = read_records(records, DICTIONARY.values, NONE, 3 * SYNTHETIC[:, 1], 0.0)
+    free = read_records(records, DICTIONARY, NONE, 3 * SYNTHETIC[:, 1], 0.0)
     np.testing.assert_allclose(free.J, here.J)
 
 
@@ -140,7 +142,7 @@ def test_water_filled_features_have_a_mean_square_of_one():
 def test_the_metric_of_a_ridge_function_is_its_direction():
     a = np.array([0.8, -0.6, 0.0, 0.0])
     equations = read_records(
-        records_of(lambda X: np.sin(2 * X @ a), 12, 1e-3), DICTIONARY.values, NONE, NONE, 0.0
+        records_of(lambda X: np.sin(2 * X @ a), 12, 1e-3), DICTIONARY, NONE, NONE, 0.0
     )
     metric = gradient_metric(DICTIONARY, condition(equations, DICTIONARY.prior(REFERENCE)))
     eigenvalues, Q = np.linalg.eigh(metric)
@@ -162,8 +164,11 @@ def test_a_target_is_located_from_its_histogram(noise_std):
 @pytest.mark.parametrize("truth", [0.7, 1.0, 1.8])
 def test_the_sd_of_residuals_is_read_from_clipped_squares(truth):
     square = float(second_moment(1.0, truth))
-    assert residual_sd(square, 1e-3, 1.0, 1.0, 1e5) == pytest.approx(truth, rel=0.03)
-    assert residual_sd(square, 10.0, 1.0, 1.0, 1e5) == pytest.approx(1.0, rel=0.3)
+    exact, drowned = (
+        residual_sd(square, noise, 1.0, 1.0, 1e5, gaussian_law()) for noise in (1e-3, 10.0)
+    )
+    assert exact == pytest.approx(truth, rel=0.03)
+    assert drowned == pytest.approx(1.0, rel=0.3)
 
 
 def test_a_root_of_a_covariance_that_rounding_made_negative():
@@ -171,3 +176,18 @@ def test_a_root_of_a_covariance_that_rounding_made_negative():
     C = np.outer(direction, direction) - 1e-5 * np.eye(30)
     root = lower_root(C)
     np.testing.assert_allclose(root @ root.T, C, atol=1e-3)
+
+
+def test_what_a_record_sees_is_computed_once_in_a_dictionary_and_anew_in_another():
+    operator = np.random.default_rng(9).normal(size=(3, len(SYNTHETIC)))
+    seen = DICTIONARY.seen_by(operator)
+    np.testing.assert_allclose(seen, operator @ DICTIONARY.values)
+    assert DICTIONARY.seen_by(operator) is seen
+    other = replace(DICTIONARY, root=0.5 * DICTIONARY.root)
+    np.testing.assert_allclose(other.seen_by(operator), operator @ other.values)
+
+
+def test_a_copy_of_a_target_clips_where_the_target_does():
+    target = Target(Location(0.0, 0.5), 100.0, 1.0, Centre(NONE, NONE), None)
+    target.clip = 3.2
+    assert target.copy().clip == 3.2

@@ -12,7 +12,7 @@ weights s enter through the prior of the weights, :math:`C_s = \sum_b s_b^2 PK_b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -62,6 +62,7 @@ class Dictionary:
     broad: Array  # L₀
     anchors: Array  # Z
     synthetic: Array
+    _seen: dict[int, tuple[Array, Array]] = field(init=False, repr=False, default_factory=dict)
 
     @cached_property
     def features(self) -> InducingFeatures:
@@ -97,6 +98,13 @@ class Dictionary:
         """Return P K Pᵀ of the smooth part, where the metric is divided by a length."""
         P = self.features.projection
         return np.asarray(P @ MetricRBF(self.root, length)(self.anchors) @ P.T)
+
+    def seen_by(self, operator: Array) -> Array:
+        """Return HΦ, what a record of this operator H sees of the weights; computed once."""
+        if id(operator) not in self._seen:
+            # the operator is kept as well, so that no other one takes its place
+            self._seen[id(operator)] = (operator, np.asarray(operator @ self.values))
+        return self._seen[id(operator)][1]
 
     def nearest(self, values: Array) -> Array:
         """Return the weights of the function nearest to values at the synthetic rows."""

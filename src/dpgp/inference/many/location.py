@@ -23,6 +23,11 @@ class Location(NamedTuple):
 
     centre: float
     scale: float
+    is_yes_no: bool = False
+
+
+YES_NO = Location(0.0, 1.0, True)
+"""Where a target lies that is 1 or −1, whatever the data."""
 
 
 def locate(counts: Array, noise_std: float, n: float) -> Location:

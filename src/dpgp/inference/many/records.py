@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.inference.many.dictionary import Dictionary
+
 Array = NDArray[np.float64]
 
 RIDGE = 0.05
@@ -63,9 +65,9 @@ class NormalEquations:
 
 
 def read_records(
-    records: Sequence[Record], values: Array, base: Array, centre: Array, doubt: float
+    records: Sequence[Record], dictionary: Dictionary, base: Array, centre: Array, doubt: float
 ) -> NormalEquations:
-    """Read all records as measurements of w, f = base + φᵀw; ``values`` is φ at synthetic rows.
+    """Read all records as measurements of w, f = base + φᵀw.
 
     A record is moved to the present centre by the synthetic B, whose error costs ``doubt``² of the
     mean square of the move.
@@ -74,7 +76,7 @@ def read_records(
     for record in records:
         move = record.operator @ (centre - record.centre)
         sd = np.sqrt(record.variance + doubt**2 * float(np.mean(move**2)))
-        rows.append((record.operator @ values) / sd[:, None])
+        rows.append(dictionary.seen_by(record.operator) / sd[:, None])
         start = record.operator @ (record.centre - base)
         targets.append((record.a + start) / sd)
     H = np.vstack(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -83,12 +84,19 @@ class ManyInputsFit:
         """Read all records in metrics of the posterior, and keep what raises the evidence most."""
         sums = sum(gradient_metric(self.dictionary, target.belief) for target in self.targets)
         metric = np.asarray(sums) / len(self.targets)
-        for candidate in (metric, np.diag(np.diag(metric))):
-            other = replace(self.dictionary, root=metric_root(candidate))
-            targets = [target.copy() for target in self.targets]
-            evidence = sum(target.learn(other) for target in targets)
+        candidates = (metric, np.diag(np.diag(metric)))
+        with ThreadPoolExecutor(len(candidates)) as pool:
+            readings = list(pool.map(self._read_in, candidates))
+        for evidence, dictionary, targets in readings:
             if evidence > value:
-                value, self.dictionary, self.targets = evidence, other, targets
+                value, self.dictionary, self.targets = evidence, dictionary, targets
+
+    def _read_in(self, metric: Array) -> tuple[float, Dictionary, list[Target]]:
+        """Return what all records say in another metric, with its evidence."""
+        dictionary = replace(self.dictionary, root=metric_root(metric))
+        targets = [target.copy() for target in self.targets]
+        evidence = sum(target.learn(dictionary) for target in targets)
+        return evidence, dictionary, targets
 
 
 def _common_root(roots: Sequence[Array]) -> Array:

@@ -36,19 +36,38 @@ def with_categories(box: Box, value: Any) -> Box:
     return replace(box, categories=categories)
 
 
-def _category(value: Any) -> Category:
-    levels = as_items(value, _WHERE, MOST_LEVELS)
+def classes_to_json(box: Box) -> dict[str, Any]:
+    """Return the two labels of a target that is one of two classes; nothing for a number."""
+    category = box.category(0)
+    return {} if category is None else {"classes": list(category.levels)}
+
+
+def with_classes(box: Box, value: Any) -> Box:
+    """Return the box of a target that is one of two classes."""
+    category = _category(value, "targets.classes")
+    if len(category.levels) != 2 or (box.low.tolist(), box.high.tolist()) != ([0.0], [1.0]):
+        raise ModelFileError("`targets.classes` must be two labels of one target, from 0 to 1.")
+    return replace(box, categories=(category,))
+
+
+def has_entry(value: Any, name: str, allowed: bool) -> list[str]:
+    """Return an entry's name in a list where its object has it and its format allows that."""
+    return [name] if allowed and isinstance(value, dict) and name in value else []
+
+
+def _category(value: Any, where: str = _WHERE) -> Category:
+    levels = as_items(value, where, MOST_LEVELS)
     if not all(isinstance(level, str | int) for level in levels):  # true and false are int
-        raise ModelFileError(f"`{_WHERE}` must hold texts, whole numbers, true and false.")
+        raise ModelFileError(f"`{where}` must hold texts, whole numbers, true and false.")
     try:
         category = Category.of(levels, "of a file")
     except (TypeError, ValueError):
         raise ModelFileError(
-            f"`{_WHERE}` must hold 2 to {MOST_LEVELS} different levels, texts of 1 to "
+            f"`{where}` must hold 2 to {MOST_LEVELS} different levels, texts of 1 to "
             f"{LONGEST_LEVEL} characters."
         ) from None
     if category.levels != tuple(levels):
-        raise ModelFileError(f"`{_WHERE}` must hold texts without blanks around them.")
+        raise ModelFileError(f"`{where}` must hold texts without blanks around them.")
     return category
 
 

@@ -38,7 +38,13 @@ from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
-from dpgp.model.file.categories import categories_to_json, with_categories
+from dpgp.model.file.categories import (
+    categories_to_json,
+    classes_to_json,
+    has_entry,
+    with_categories,
+    with_classes,
+)
 from dpgp.model.file.guarantee import about, certificate_from_json, certificate_to_json
 from dpgp.model.file.observations import (
     SIGNED_FROM,
@@ -57,13 +63,14 @@ from dpgp.model.file.releases import (
 )
 from dpgp.model.file.settings import settings_from_json, settings_to_json
 from dpgp.model.fitted import FittedModel
+from dpgp.options import Options
 
 Array = NDArray[np.float64]
 
 KIND = "dpgp model"
-FORMAT = 3
-"""What is written. Formats 1 and, where there are categories, 2 had no function of the scale, and
-the law of absolute residuals."""
+FORMAT, FORMAT_OF_NUMBERS = 4, 3
+"""Newest format, that of classes and counts, and that of others. Formats 1 and, where there are
+categories, 2 had no function of the scale, and the law of absolute residuals."""
 NEWEST_FORMAT = 10**6
 MOST_THETAS = 64  # twice what a fit keeps: every prediction costs a kernel matrix for each
 
@@ -101,11 +108,12 @@ def encode(model: FittedModel) -> dict[str, Any]:
         raise ModelFileError("models of targets with features of their own cannot be saved.")
     scales = model.scales or (None,) * model.n_targets
     parts = zip(model.posteriors, model.calibrations, scales, strict=True)
-    targets = _box_to_json(model.options.target_box)
+    target_box = model.options.target_box
+    targets = {**_box_to_json(target_box), **classes_to_json(target_box)}
     document = {
         "about": about(model.certificate),
         "kind": KIND,
-        "format": FORMAT,
+        "format": _format_of(model.options),
         "dpgp_version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "guarantee": certificate_to_json(model.certificate),
@@ -119,6 +127,11 @@ def encode(model: FittedModel) -> dict[str, Any]:
         "stages": stages_to_json(model.stages),
     }
     return document | ({"findings": dict(model.findings)} if model.findings else {})
+
+
+def _format_of(options: Options) -> int:
+    """Return the oldest format that can hold a model, so that older programs read what they can."""
+    return FORMAT if options.is_yes_no or options.counts else FORMAT_OF_NUMBERS
 
 
 def decode(document: Any) -> FittedModel:
@@ -144,7 +157,7 @@ def decode(document: Any) -> FittedModel:
         scale_from_json(item.get("scale"), f"models[{k}].scale", shared)
         for k, item in enumerate(items)
     ]
-    target_box = _targets(fields["targets"], len(models))
+    target_box = _targets(fields["targets"], len(models), version)
     certificate = certificate_from_json(fields["guarantee"])
     model = FittedModel(
         options=settings_from_json(
@@ -164,11 +177,13 @@ def decode(document: Any) -> FittedModel:
     return model
 
 
-def _targets(value: Any, count: int) -> Box:
-    fields = as_fields(value, "targets", ("low", "high", "names", "as_columns"))
+def _targets(value: Any, count: int, version: int) -> Box:
+    names = ("low", "high", "names", *has_entry(value, "classes", version > 3), "as_columns")
+    fields = as_fields(value, "targets", names)
     if not as_flag(fields["as_columns"], "targets.as_columns") and count > 1:
         raise ModelFileError("`targets.as_columns` must be true where there are several targets.")
-    return _box(fields, "targets", count)
+    box = _box(fields, "targets", count)
+    return with_classes(box, fields["classes"]) if "classes" in fields else box
 
 
 def _check_settings(model: FittedModel) -> None:
@@ -220,10 +235,10 @@ def _inputs_to_json(inputs: UnitInputs) -> dict[str, Any]:
 
 
 def _inputs(value: Any, version: int) -> UnitInputs:
-    names = ("low", "high", "names", *(["categories"] if version > 1 else []), "warp")
+    names = ("low", "high", "names", *has_entry(value, "categories", version > 1), "warp")
     fields = as_fields(value, "inputs", names)
     box = _box(fields, "inputs")
-    if version > 1 and not (version >= SIGNED_FROM and fields["categories"] is None):
+    if fields.get("categories") is not None:
         box = with_categories(box, fields["categories"])
     if fields["warp"] is None:
         return UnitInputs(box)

@@ -23,6 +23,7 @@ from dpgp.checked_values import (
 from dpgp.domain import Box
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
 from dpgp.missing import Missing
+from dpgp.model.file.categories import has_entry
 from dpgp.options import FAMILIES, Options
 from dpgp.privacy.neighbours import Neighbours
 
@@ -65,6 +66,7 @@ def settings_to_json(options: Options) -> dict[str, Any]:
         "calibrate": options.calibrate,
         "missing": options.missing.value,
         "n_jobs": None,
+        **({"counts": True} if options.counts else {}),
     }
 
 
@@ -78,7 +80,8 @@ def _pairs(box: Box) -> list[list[float] | None]:
 
 def settings_from_json(value: Any, box: Box, target_box: Box, per_person: bool) -> Options:
     """Return the options of the fit; a ModelFileError where they contradict the rest."""
-    fields, columns = as_fields(value, "settings", SETTINGS), len(box.low)
+    names = (*SETTINGS, *has_entry(value, "counts", True))
+    fields, columns = as_fields(value, "settings", names), len(box.low)
     relations = tuple(relation.value for relation in Neighbours)
     _check_same(_bounds(fields["bounds"], "settings.bounds"), box)
     _check_same(_bounds(fields["target_bounds"], "settings.target_bounds"), target_box)
@@ -97,6 +100,7 @@ def settings_from_json(value: Any, box: Box, target_box: Box, per_person: bool) 
         max_rows_per_unit=as_whole(fields["max_rows_per_unit"], "settings.max_rows_per_unit"),
         warp=as_flag(fields["warp"], "settings.warp"),
         calibrate=as_flag(fields["calibrate"], "settings.calibrate"),
+        counts=as_flag(fields.get("counts", False), "settings.counts"),
         missing=as_choice(fields["missing"], "settings.missing", tuple(Missing)),
     )
 

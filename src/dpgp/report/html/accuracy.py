@@ -25,7 +25,8 @@ BOX_POINTS = 512  # inputs that stand for the box in an average
 class Achieved:
     """The posterior's own error of the mean and width of a 95 % interval, on average over inputs.
 
-    Root mean square of the standard deviation of f, in units of the target.
+    Root mean square of the standard deviation of f, in units of the target. The interval is for a
+    new observation, or for the probability of the second of two classes.
     """
 
     error: float
@@ -38,7 +39,7 @@ class Expected:
 
     rows: int
     rows_are_public: bool
-    forecast: Forecast | None
+    forecasts: tuple[Forecast, ...]
     why_not: str = ""
 
 
@@ -46,12 +47,10 @@ def expected(model: FittedModel) -> Expected:
     """Forecast the fit from its public arguments and the number of rows that it knew."""
     public = model.options.row_count_is_public
     rows = max(round(model.stages[0][0].n), 1)
-    if len(model.calibrations) > 1:
-        return Expected(rows, public, None, "plans are made for one target, this model has several")
     try:
-        return Expected(rows, public, plan_of(model.options, rows).forecast)
+        return Expected(rows, public, plan_of(model.options, rows).forecasts)
     except ValueError as error:
-        return Expected(rows, public, None, str(error))
+        return Expected(rows, public, (), str(error))
 
 
 def achieved_where_data_are(model: FittedModel, target: int) -> Achieved | None:
@@ -74,7 +73,8 @@ def _achieved(model: FittedModel, k: int, X: Array, weights: Array) -> Achieved:
     _, std = model.mean_and_std(k, U, latent=True)
     _, observation_std = model.mean_and_std(k, U)
     factor = model.calibrations[k].factor(COVERAGE)
+    width = std if model.options.is_yes_no else observation_std
     return Achieved(
         error=float(np.sqrt(np.average(std**2, weights=weights))),
-        interval_width=2 * factor * float(np.average(observation_std, weights=weights)),
+        interval_width=2 * factor * float(np.average(width, weights=weights)),
     )

@@ -60,11 +60,13 @@ function checkbox(words, checked, changed) {
   return create("label", {}, input, ` ${words}`);
 }
 
-function legend(hasDensity) {
+function legend(hasDensity, isYesNo) {
   const entries = [
-    ["mean", "mean"],
-    ["function", "the function, 95 %"],
-    ["observation", "a new observation, 95 % (calibrated)"],
+    ...(isYesNo ? [["mean", "probability"], ["function", "the probability, 95 %"]] : [
+      ["mean", "mean"],
+      ["function", "the function, 95 %"],
+      ["observation", "a new observation, 95 % (calibrated)"],
+    ]),
     hasDensity ? ["density", "where the data are: a private estimate, not rows"]
       : ["nothing", "no density of the inputs was released"],
   ];

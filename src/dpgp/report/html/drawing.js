@@ -118,9 +118,11 @@ function pointerIn(svg, event) {
 // The same words for the pointer, for the sliders and for tables
 function predictionLines(target, at) {
   const format = formatter(target.high - target.low);
+  const interval = `${format(at.functionLow)} to ${format(at.functionHigh)}`;
+  if (target.is_yes_no) return [[target.name, format(at.mean)], ["95\u00a0%", interval]];
   return [
     [`mean ${target.name}`, format(at.mean)],
-    ["function, 95\u00a0%", `${format(at.functionLow)} to ${format(at.functionHigh)}`],
+    ["function, 95\u00a0%", interval],
     ["observation, 95\u00a0%", `${format(at.lower)} to ${format(at.upper)}`],
   ];
 }

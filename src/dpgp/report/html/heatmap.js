@@ -16,9 +16,10 @@ function mapValues(posterior) {
   return { mean, std };
 }
 
-// Little is known where the mean is uncertain by more than half the noise of one observation
+// Little is known where the mean is uncertain by more than half the noise of one observation, and a
+// probability where its standard deviation is above a tenth
 function littleKnown(target) {
-  return target.scale * Math.sqrt(target.noise_variance) / 2;
+  return target.is_yes_no ? 0.1 : target.scale * Math.sqrt(target.noise_variance) / 2;
 }
 
 function drawMap(place, posterior, values, state, colours) {

@@ -28,7 +28,7 @@ class Hyperparameter:
 
 
 def hyperparameters(model: FittedModel, target: int) -> list[Hyperparameter]:
-    """Return the noise and everything that was learned of the kernel of one target."""
+    """Return the noise, where it is not known, and what was learned of the kernel of one target."""
     posterior = model.posteriors[target]
     inputs = model.input_names
     unit = model.target_names[target]
@@ -37,7 +37,8 @@ def hyperparameters(model: FittedModel, target: int) -> list[Hyperparameter]:
     draws = np.exp(posterior.thetas[:, :-1].T)
     learned = rule_of(posterior.kernel).learned(posterior.kernel)
     pairs = zip(learned, draws, strict=True)
-    return [noise, *(_described(each, values, inputs, unit, scale) for each, values in pairs)]
+    known = [] if model.options.is_yes_no else [noise]
+    return [*known, *(_described(each, values, inputs, unit, scale) for each, values in pairs)]
 
 
 def _described(

@@ -64,7 +64,7 @@ HOW_TO_READ = (
 def _introduction(plan: Expected) -> tuple[str, ...]:
     known = "a public number" if plan.rows_are_public else "a private number, released with noise"
     rows = f"The fit was told of {plan.rows:,} rows ({known}). "
-    if plan.forecast is None:
+    if not plan.forecasts:
         reason = plan.why_not.rstrip(".")
         return (rows, element("strong", "There is no forecast to compare with:"), f" {reason}.")
     return (rows, "The plan's forecast was made from public numbers, without data.")
@@ -72,8 +72,8 @@ def _introduction(plan: Expected) -> tuple[str, ...]:
 
 def _comparison(model: FittedModel, k: int, name: str, plan: Expected) -> Markup:
     lines = []
-    if plan.forecast is not None:
-        f = plan.forecast
+    if plan.forecasts:
+        f = plan.forecasts[k]
         lines.append(Line("forecast of the plan", f.rmse, f.low, f.high, f.interval_width))
     near = achieved_where_data_are(model, k)
     if near is not None:

@@ -74,7 +74,7 @@ def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[s
     scales = np.sqrt(spreads / spreads.mean())[None]
     P = specification["projection"]
     return {
-        "name": model.target_names[k],
+        "name": model.target_in_words(k),
         "low": float(box.low[k]),
         "high": float(box.high[k]),
         "centre": specification["centre"],
@@ -88,6 +88,8 @@ def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[s
         "interval_ends": list(model.calibrations[k].ends(COVERAGE)),
         "centiles": [[level, model.calibrations[k].quantile(level)] for level in CENTILES],
         "local_scale": _local_scale(specification["local_scale"]),
+        "is_yes_no": model.options.is_yes_no,
+        "counts": model.options.counts,
     }
 
 

@@ -257,6 +257,31 @@ function projectionOf({ projection, features }) {
   return matrix(features.projection).map((value) => projection * value);
 }
 
+// Mean and central 95 % of a normal law within [0, 1], by sums over where it has its mass
+const NORMAL_95 = 1.959963984540054, STEPS = 2000, TAIL = 0.025;
+
+function chanceWithin(mean, std) {
+  if (mean > 0.5) {
+    const { mean: m, low, high } = chanceWithin(1 - mean, std);
+    return { mean: 1 - m, low: 1 - high, high: 1 - low };
+  }
+  // below 0 the density falls like exp(mean p / std²)
+  const width = mean < 0 ? Math.min(9 * std, 40 * std * std / -mean) : 9 * std;
+  const start = Math.max(mean - 9 * std, 0), end = Math.min(Math.max(mean, 0) + width, 1);
+  const p = (k) => start + (end - start) * (k + 0.5) / STEPS;
+  const log = (x) => -0.5 * ((x - mean) / std) ** 2, most = log(Math.max(mean, start));
+  const weights = Float64Array.from({ length: STEPS }, (_, k) => Math.exp(log(p(k)) - most));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  let below = 0, first = 0, low = null, high = null;
+  weights.forEach((weight, k) => {
+    below += weight / total;
+    first += weight / total * p(k);
+    low ??= below >= TAIL ? p(k) : null;
+    high ??= below >= 1 - TAIL ? p(k) : null;
+  });
+  return { mean: first, low, high };
+}
+
 // c(x) = exp(φᵀw + φᵀVφ), by which the standard deviation of an observation is multiplied
 function localScale({ scale_features }, { local_scale }) {
   if (!scale_features) return () => 1;
@@ -295,11 +320,11 @@ class Posterior {
   at(x) {
     const u = unitInputs(this.model.inputs, x), phi = this.phi(u), { scale } = this.target;
     const variance = this.variance(u, phi);
-    const raw = this.target.centre + scale * dot(this.m, phi);
+    const raw = this.target.centre + scale * dot(this.m, phi), std = scale * Math.sqrt(variance);
     return {
       raw,
-      mean: this.cut(raw),
-      std: scale * Math.sqrt(variance),
+      mean: this.target.is_yes_no ? chanceWithin(raw, std).mean : this.cut(raw),
+      std,
       observationStd: this.localScale(u) * scale * Math.sqrt(variance + this.target.noise_variance),
     };
   }
@@ -315,7 +340,12 @@ class Posterior {
   // observations, all within the bounds
   predict(x) {
     const { raw, ...at } = this.at(x), { function_factor, interval_ends, centiles } = this.target;
-    const observed = (factor) => this.cut(at.mean + factor * at.observationStd);
+    if (this.target.is_yes_no) {
+      const { low, high } = chanceWithin(raw, function_factor * at.std / NORMAL_95);
+      return { ...at, functionLow: low, functionHigh: high, lower: low, upper: high, centiles: [] };
+    }
+    const whole = this.target.counts ? (value) => Math.floor(value + 0.5) : (value) => value;
+    const observed = (factor) => whole(this.cut(at.mean + factor * at.observationStd));
     return {
       ...at,
       functionLow: this.cut(raw - function_factor * at.std),

@@ -22,7 +22,7 @@ export async function accuracyPage(place, go) {
   const budget = el("aside", { class: "panel budget", "aria-label": "Budget" });
   form.append(
     el("div", { class: "desk" },
-      el("div", { class: "controls" }, several ? null : wantedError(form), epsilonFields(form), deltaField()),
+      el("div", { class: "controls" }, several ? null : wantedError(form), epsilonFields(form)),
       el("section", { id: "forecast", "aria-label": "Forecast" }), budget),
     el("div", { class: "actions" },
       el("a", { class: "button", href: "#columns" }, "Back"),
@@ -64,7 +64,7 @@ function epsilonFields(form) {
   slider.setAttribute("aria-valuetext", `ε = ${state.epsilon}`);
   return el("div", { class: "panel" },
     el("h2", {}, "Or move ε"),
-    field("ε, on a scale from 0.1 to 10", slider), field("ε", typed));
+    field("ε, on a scale from 0.1 to 10", slider), field("ε", typed), deltaField());
 }
 
 const nearestStop = () => {
@@ -78,8 +78,7 @@ function deltaField() {
     state.delta = input.value;
     refresh(input.form);
   } });
-  return el("div", { class: "panel" },
-    field("δ", input, "The chance with which the promise may fail: far below one in the number of rows."));
+  return field("δ", input, "The chance with which the promise may fail: far below one in the number of rows.");
 }
 
 function setEpsilon(form, text) {

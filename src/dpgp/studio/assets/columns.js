@@ -18,7 +18,7 @@ export function columnsPage(place, go) {
       "Bounds and categories are public knowledge. Take them from the questionnaire, the measuring device or the literature, never from the table: its largest value is somebody's value. Values beyond count as at the bound."),
     form,
   );
-  form.append(titleField(), columnList(), people(), rowCount(), incomplete(),
+  form.append(titleField(), columnList(), people(), rowCount(), incomplete(), decimals(),
     el("div", { class: "actions" },
       el("a", { class: "button", href: "#file" }, "Back"),
       el("button", { type: "submit", class: "primary" }, "Continue")));
@@ -142,6 +142,11 @@ function incomplete() {
     ["error", "stop the fit, before anything is spent"],
     ["ignore", "contribute nothing"],
   ], state.missing, (value) => { state.missing = value; });
+}
+
+function decimals() {
+  return radios("Decimals in the table are written with", "decimal", [[".", "a point: 1.5"], [",", "a comma: 1,5"]],
+    state.decimal, (value) => { state.decimal = value; });
 }
 
 function check(form) {

@@ -36,7 +36,7 @@ export function numberInput(id, value, attributes = {}) {
 
 export function radios(legend, name, options, chosen, change) {
   const one = ([value, label]) => {
-    const id = `${name}-${value}`;
+    const id = `${name}-${value === "." ? "point" : value === "," ? "comma" : value}`;
     const input = el("input", {
       type: "radio", name, id, value, checked: value === chosen, onchange: () => change(value),
     });

@@ -1,0 +1,145 @@
+"""The scikit-learn classifier: probabilities of yes and no under differential privacy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+from sklearn.base import ClassifierMixin
+
+from dpgp.classes import class_box, class_numbers, two_classes
+from dpgp.domain import Box
+from dpgp.estimator import PrivateGP
+from dpgp.inference.conformal import COVERAGE
+from dpgp.ledger.ledger import Ledger
+from dpgp.numeric import numeric_vector
+from dpgp.privacy.arguments import DELTA, EPSILON
+
+if TYPE_CHECKING:
+    from dpgp.sites import Site
+
+Array = NDArray[np.float64]
+
+
+class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
+    r"""Probabilities of two public classes under :math:`(\epsilon, \delta)`-differential privacy.
+
+    The machinery of :class:`~dpgp.PrivateGPRegressor` on a target that is 0 or 1, whose noise is
+    known to be :math:`p(1-p)`: nothing is clipped, and nothing is spent on scale or calibration.
+    docs/how-to/yes-no.md.
+
+    Parameters
+    ----------
+    classes
+        The two public labels, ``("no", "yes")``: texts, whole numbers, or False and True. Required,
+        and never read from the data. A row whose label is neither contributes nothing.
+    epsilon, delta, bounds, categories, kernel, inducing_points, features, stages, neighbours, \
+    max_rows_per_unit, warp, missing, random_state, n_jobs, ledger, engine, site
+        As those of :class:`~dpgp.PrivateGPRegressor`.
+
+    Attributes
+    ----------
+    classes_
+        The two labels, in the order in which they were named.
+    model_, posterior_, release_, input_density_, certificate_, health_, spent_
+        As those of :class:`~dpgp.PrivateGPRegressor`.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = EPSILON,
+        delta: float = DELTA,
+        *,
+        bounds: Any = None,
+        classes: Any = None,
+        categories: Any = None,
+        kernel: Any = None,
+        inducing_points: Any = None,
+        features: str | Sequence[str] | None = None,
+        stages: int | Sequence[float] | None = None,
+        neighbours: str = "replace",
+        max_rows_per_unit: int = 1,
+        warp: bool = True,
+        missing: str = "error",
+        random_state: int | np.random.Generator | None = None,
+        n_jobs: int | None = None,
+        ledger: str | os.PathLike[str] | Ledger | None = None,
+        engine: Any = None,
+        site: Site | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.bounds = bounds
+        self.classes = classes
+        self.categories = categories
+        self.kernel = kernel
+        self.inducing_points = inducing_points
+        self.features = features
+        self.stages = stages
+        self.neighbours = neighbours
+        self.max_rows_per_unit = max_rows_per_unit
+        self.warp = warp
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.ledger = ledger
+        self.engine = engine
+        self.site = site
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The two labels, in the order in which they were named."""
+        category = self._fitted().options.target_box.category(0)
+        return np.array([] if category is None else category.levels)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label that is more probable."""
+        return np.asarray(self.classes_[(self._chances(X) > 0.5).astype(int)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probabilities of both classes, one row for each of ``X``."""
+        p = self._chances(X)
+        return np.column_stack([1.0 - p, p])
+
+    def predict_proba_interval(self, X: Any, coverage: float = COVERAGE) -> tuple[Array, Array]:
+        """Return lower and upper ends of intervals for the probability of the second class."""
+        return self._fitted().predict_interval(self._inputs(X), coverage, latent=True)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the log odds of the second class."""
+        return np.asarray(logit(self._chances(X)))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of labels that are predicted; raw rows: for the curator."""
+        chances = self._chances(X)
+        numbers = class_numbers(y, len(chances), two_classes(self.classes))
+        if sample_weight is not None:
+            sample_weight = numeric_vector(sample_weight, len(chances), "sample_weight")
+        return float(np.average(numbers == (chances > 0.5), weights=sample_weight))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the probability, as :meth:`dpgp.model.fitted.FittedModel.plot`."""
+        return self._fitted().plot(ax)
+
+    def _chances(self, X: Any) -> Array:
+        return np.asarray(self._fitted().predict(self._inputs(X)))
+
+    def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
+        if targets > 1:
+            raise ValueError("`target` must name one column; fit every yes or no by itself.")
+        return class_box(two_classes(self.classes), names)
+
+    def _read_targets(self, y: Any, rows: int) -> Array:
+        return class_numbers(y, rows, two_classes(self.classes))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True
+        tags.input_tags.allow_nan = self.missing == "ignore"
+        tags.non_deterministic = self.random_state is None
+        return tags

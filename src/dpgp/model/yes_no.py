@@ -1,0 +1,91 @@
+r"""Probabilities of yes from a posterior that does not know their bounds.
+
+What is believed of :math:`p(x)` is :math:`N(m, s^2)`, and that it lies in [0, 1]: the truncated
+normal law. Its mean is never 0 nor 1, so that no outcome is called impossible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erfcx, ndtr, ndtri
+from scipy.stats import truncnorm
+
+from dpgp.categories import Category
+
+Array = NDArray[np.float64]
+
+ONE_SD = (0.15865525393145707, 0.8413447460685429)
+"""Probabilities of a normal law one standard deviation below and above its mean."""
+
+SMALLEST_CHANCE = 1e-9
+"""Below any probability that rows could show, and far from what rounding takes for 0."""
+
+
+def chance(mean: Array, std: Array) -> Array:
+    r"""Return the mean of N(m, s²) given [0, 1].
+
+    With :math:`\alpha = -m/s`, :math:`\beta = (1 - m)/s`, :math:`E = e^{(\alpha^2 - \beta^2)/2}`:
+    :math:`m + s\sqrt{2/\pi}(1 - E)/(\mathrm{erfcx}(\alpha/\sqrt2) - E\,\mathrm{erfcx}(\beta/
+    \sqrt2))`, for m below ½, and one minus that of 1 − m above.
+    """
+    m = np.minimum(mean, 1.0 - mean)
+    alpha, beta = -m / std, (1.0 - m) / std
+    log_E = (m - 0.5) / std**2
+    with np.errstate(over="ignore"):
+        mass = erfcx(alpha / np.sqrt(2.0)) - np.exp(log_E) * erfcx(beta / np.sqrt(2.0))
+    below = m - std * np.sqrt(2.0 / np.pi) * np.expm1(log_E) / mass
+    below = np.clip(below, SMALLEST_CHANCE, 0.5)
+    return np.asarray(np.where(mean <= 0.5, below, 1.0 - below))
+
+
+def chance_interval(mean: Array, std: Array, coverage: float) -> tuple[Array, Array]:
+    """Return the central interval of N(m, s²) given [0, 1]."""
+    tail = (1.0 - coverage) / 2
+    lower, upper = (_quantile(mean, std, level) for level in (tail, 1.0 - tail))
+    return lower, upper
+
+
+def chance_std(mean: Array, std: Array) -> Array:
+    """Return half the length of the interval that a normal law has within one sd."""
+    lower, upper = (_quantile(mean, std, level) for level in ONE_SD)
+    return np.asarray((upper - lower) / 2)
+
+
+def _quantile(mean: Array, std: Array, level: float) -> Array:
+    values = truncnorm.ppf(level, -mean / std, (1.0 - mean) / std, loc=mean, scale=std)
+    return np.asarray(np.clip(values, 0.0, 1.0))
+
+
+def interval_std(half_width: Array, coverage: float) -> Array:
+    """Return the sd of a normal law whose central interval has this half-width."""
+    return np.asarray(half_width / ndtri((1.0 + coverage) / 2))
+
+
+@dataclass(frozen=True)
+class OutcomeLaw:
+    """The law of new outcomes, 0 or 1, with the probability ``p`` of 1."""
+
+    p: Array
+
+    def quantile(self, level: float) -> Array:
+        """Return the smaller outcome that is not exceeded with this probability."""
+        return np.asarray(level > 1.0 - self.p, dtype=np.float64)
+
+    def ends(self, coverage: float) -> tuple[Array, Array]:
+        """Return the outcomes that are not rarer than an interval may miss."""
+        return np.asarray(self.p >= coverage, dtype=np.float64), self.quantile(coverage)
+
+    def draw(self, normal: Array) -> Array:
+        """Return outcomes with the given normal scores as columns."""
+        return np.column_stack([self.quantile(level) for level in ndtr(normal).T])
+
+
+def log_chance(p: Array, y: Any, category: Category) -> Array:
+    """Return the log probability of every label; of one that is neither class it is −∞."""
+    numbers = category.numbers(list(y))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.select([numbers == 1.0, numbers == 0.0], [p, 1.0 - p], 0.0)))

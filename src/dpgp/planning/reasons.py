@@ -1,0 +1,87 @@
+"""Why a plan is as it is: a line for what it assumes, and one for each choice."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpgp.planning.design import Design, Layout, affordable, compare
+from dpgp.planning.many import ManyFunctions
+from dpgp.planning.prior_functions import Functions
+from dpgp.planning.question import Answer, Question, forecast
+from dpgp.steps import STAGES, GramStage, kinds_of
+
+WHY_LEARNED = (
+    "features are learned: every stage takes them from what was released before; a fixed grid of "
+    "many inputs would miss most of f"
+)
+
+
+WHY_LIMITED = (
+    "the features, not privacy, limit the error: what they miss of such functions is most of it; a "
+    "larger epsilon or more rows alone hardly help, more `inducing_points` may"
+)
+
+
+def reasons(question: Question, answer: Answer) -> tuple[str, ...]:
+    """Give one line for each choice: the features, then every kind of step."""
+    kinds = kinds_of(question.options)
+    assumed = question.assumption.in_words(answer.errors.noise**2)
+    limit = [WHY_LIMITED] if answer.errors.is_limited_by_features else []
+    of_steps = [kind.why([step for step in answer.steps if type(step) is kind]) for kind in kinds]
+    design, functions = answer.design, question.functions
+    if design is None or isinstance(functions, ManyFunctions):
+        return (assumed, WHY_LEARNED, *of_steps)
+    return (
+        assumed,
+        *limit,
+        _why_features(question, answer, design, functions),
+        f"target weight s = {design.target_weight:g}: below 1 it takes noise from the Gram matrix "
+        "of the features and gives it to the sums with the target",
+        _why_clipping(design),
+        *of_steps,
+        *_why_several_stages(question, answer, design, functions),
+    )
+
+
+def _why_clipping(design: Design) -> str:
+    if math.isinf(design.kappa):
+        return "nothing is clipped"
+    return (
+        f"clipping at {design.kappa:.2f} residual sds: the least of sampling error, privacy noise "
+        "and the bias of skewed noise"
+    )
+
+
+def _why_features(question: Question, answer: Answer, design: Design, functions: Functions) -> str:
+    layout, setting, asked = design.layout, answer.setting, question.options
+    if layout is None or asked.families is not None or asked.inducing_points is not None:
+        return "features: as asked for"
+    options = affordable(setting)
+    errors = compare(setting, answer.steps, design.kappa, functions, options)
+    others = [
+        f"{_name(option)} {question.half_width * float(np.median(error.rmse)):.3g}"
+        for option, error in zip(options, errors, strict=True)
+    ]
+    return f"features {_name(layout)}, from the forecasts " + ", ".join(others)
+
+
+def _name(layout: Layout) -> str:
+    if layout.families == ("grid",):
+        return f"{layout.points} points an axis (length {layout.length:g})"
+    return " + ".join(layout.families) + f" (s = {layout.target_weight:g})"
+
+
+def _why_several_stages(
+    question: Question, answer: Answer, design: Design, functions: Functions
+) -> list[str]:
+    """Compare with a single release of all the stages' budget."""
+    if len(answer.stages) == 1:
+        return []
+    single = [GramStage(answer.share_of(*STAGES), 1, 1)]
+    errors = forecast(answer.setting, single, design, functions)
+    alone, reached = (
+        question.half_width * float(np.median(e.rmse)) for e in (errors, answer.errors)
+    )
+    return [f"stages are worth their split: forecast {reached:.3g}, with a single one {alone:.3g}"]

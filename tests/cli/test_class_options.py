@@ -1,0 +1,87 @@
+import csv
+import json
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+import dpgp
+from dpgp.cli.columns import read_classes
+from dpgp.cli.failures import UsageError
+
+COLUMNS = ("--classes", "high:no,yes", "--feature", "age:18:80")
+BUDGET = ("--epsilon", "3", "--delta", "1e-5")
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    age = rng.uniform(18, 80, 2000)
+    labels = np.where(rng.random(2000) < expit((age - 50) / 8), "yes", "no").astype(object)
+    labels[::50] = "borderline"
+    path = tmp_path / "pressure.csv"
+    lines = [f"{a:.2f},{label}" for a, label in zip(age, labels, strict=True)]
+    path.write_text("\n".join(["age,high", *lines]) + "\n")
+    return path
+
+
+def run(invoke, *arguments):
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_a_table_of_yes_and_no_is_fitted_and_predicted(invoke, table, tmp_path):
+    model, out = tmp_path / "model.json", tmp_path / "out.csv"
+    run(invoke, "fit", table, *COLUMNS, *BUDGET, "-o", model, "--yes")
+    assert dpgp.load(model).options.target_box.category(0).levels == ("no", "yes")
+    run(invoke, "predict", model, table, "-o", out)
+    rows = list(csv.DictReader(out.read_text().splitlines()))
+    p = np.array([float(row["high_probability"]) for row in rows])
+    age = np.array([float(row["age"]) for row in rows])
+    assert np.sqrt(np.mean((p - expit((age - 50) / 8)) ** 2)) < 0.06
+    assert all(
+        float(row["high_lower"]) <= q <= float(row["high_upper"])
+        for row, q in zip(rows, p, strict=True)
+    )
+    about = json.loads(run(invoke, "show", model, "--json").stdout)
+    assert about["targets"] == [{"name": "high", "levels": ["no", "yes"]}]
+    page = tmp_path / "report.html"
+    run(invoke, "report", model, "-o", page)
+    assert "P(high = yes)" in page.read_text()
+
+
+def test_a_study_file_says_the_same(invoke, table, tmp_path):
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        f"data: {table.name}\nclasses: {{high: [no, yes]}}\nfeatures: {{age: [18, 80]}}\n"
+        "epsilon: 3\ndelta: 1e-5\noutput: model.json\n"
+    )
+    run(invoke, "fit", "--study", study, "--yes")
+    assert dpgp.load(tmp_path / "model.json").target_names == ["high"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("high", "must end in public levels, as in 'smoker:no,yes'"),
+        ("high:no", "2 to"),
+        ("high:no,yes,perhaps", "has 3 classes and must have two"),
+        ("high:no, no", "two of them match the same cells"),
+    ],
+)
+def test_what_are_not_two_classes_is_refused(text, message):
+    with pytest.raises(UsageError, match=message):
+        read_classes(text)
+
+
+@pytest.mark.parametrize("entry", ["[no, yes]", "{high: no}", "{a: [no, yes], b: [no, yes]}"])
+def test_a_study_file_with_other_classes_is_refused(invoke, refused, table, tmp_path, entry):
+    study = tmp_path / "study.yaml"
+    study.write_text(f"data: {table.name}\nclasses: {entry}\nfeatures: {{age: [18, 80]}}\n")
+    refused(invoke("fit", "--study", study), 2, "`classes`")
+
+
+def test_numbers_and_classes_contradict(invoke, refused, table):
+    result = invoke("fit", table, *COLUMNS, "--target", "age2:0:1", *BUDGET, "-o", "m.json")
+    refused(result, 2, "--target and --classes contradict")

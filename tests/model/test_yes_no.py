@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from scipy.integrate import trapezoid
+from scipy.stats import norm, truncnorm
+
+from dpgp.classes import two_classes
+from dpgp.model.yes_no import (
+    OutcomeLaw,
+    chance,
+    chance_interval,
+    chance_std,
+    interval_std,
+    log_chance,
+)
+
+CASES = [(0.3, 0.1), (0.02, 0.05), (-0.1, 0.02), (0.97, 0.2), (1.3, 0.1), (0.5, 3.0), (0.5, 0.01)]
+
+
+@pytest.mark.parametrize(("mean", "std"), CASES)
+def test_the_chance_is_the_mean_of_the_truncated_law(mean, std):
+    p = np.linspace(0.0, 1.0, 2_000_001)
+    weights = np.exp(-0.5 * ((p - mean) / std) ** 2 + 0.5 * (min(0.0, mean) / std) ** 2)
+    expected = trapezoid(p * weights, p) / trapezoid(weights, p)
+    found = chance(np.array([mean]), np.array([std]))[0]
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_no_outcome_is_ever_impossible():
+    means = np.linspace(-50, 51, 2021)
+    for std in (1e-4, 1e-2, 1.0, 1e3):
+        p = chance(means, np.full_like(means, std))
+        assert np.all((p > 0.0) & (p < 1.0))
+        assert np.allclose(p, 1.0 - p[::-1], atol=1e-9)
+        assert np.all(np.diff(p) >= -1e-12)
+
+
+def test_intervals_are_those_of_the_truncated_law():
+    mean, std = np.array([0.3, -0.1, 0.99]), np.array([0.02, 0.05, 0.1])
+    lower, upper = chance_interval(mean, std, 0.9)
+    law = truncnorm(-mean / std, (1 - mean) / std, mean, std)
+    assert np.allclose(law.cdf(lower), 0.05)
+    assert np.allclose(law.cdf(upper), 0.95)
+    assert np.all((lower >= 0) & (upper <= 1) & (lower < upper))
+
+
+def test_far_from_the_bounds_nothing_is_cut():
+    mean, std = np.array([0.4]), np.array([0.03])
+    lower, upper = chance_interval(mean, std, 0.95)
+    assert chance(mean, std) == pytest.approx(0.4)
+    assert chance_std(mean, std) == pytest.approx(0.03)
+    assert (upper - lower) / 2 == pytest.approx(norm.ppf(0.975) * 0.03)
+    assert interval_std((upper - lower) / 2, 0.95) == pytest.approx(0.03)
+
+
+def test_an_interval_of_outcomes_leaves_out_what_is_too_rare():
+    lower, upper = OutcomeLaw(np.array([0.01, 0.5, 0.99])).ends(0.95)
+    assert lower.tolist() == [0.0, 0.0, 1.0]
+    assert upper.tolist() == [0.0, 1.0, 1.0]
+
+
+def test_the_log_probability_of_a_label():
+    p = np.array([0.2, 0.2, 0.2])
+    found = log_chance(p, ["no", "yes", "perhaps"], two_classes(("no", "yes")))
+    assert found == pytest.approx([np.log(0.8), np.log(0.2), -np.inf])
