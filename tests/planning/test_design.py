@@ -86,7 +86,7 @@ def test_the_first_layout_yields_only_to_a_clear_gain():
     one = np.ones(3)
 
     def of(*sizes):
-        return [Errors(size * one, one, one) for size in sizes]
+        return [Errors(size * one, one, one, 0.0 * one) for size in sizes]
 
     assert choose(options, of(1.0, 0.97, 2.0), 2) == options[0]
     assert choose(options, of(1.0, 0.7, 0.8), 2) == options[1]
@@ -96,7 +96,7 @@ def test_the_first_layout_yields_only_to_a_clear_gain():
 
 def test_errors_that_rounding_tells_apart_are_equal():
     def of(*sizes):
-        return [Errors(size * np.ones(3), np.ones(3), np.ones(3)) for size in sizes]
+        return [Errors(size * np.ones(3), np.ones(3), np.ones(3), np.zeros(3)) for size in sizes]
 
     options = layouts(2)
     assert choose(options, of(1.0, 0.5, 0.5 * (1 - 1e-9)), 2) == options[1]

@@ -108,11 +108,11 @@ def test_several_rows_of_a_person_cost_noise(girls):
 
 
 def test_one_line_for_each_choice(girls):
-    assert len(girls.why) == 10
+    assert len(girls.why) == 11
     assert all("\n" not in reason for reason in girls.why)
     given = dpgp.plan(n=5000, features="linear", warp=False, calibrate=False, stages=1, **GIRLS)
-    assert given.why[0] == "features: as asked for"
-    assert "declined" in given.why[4]
+    assert "features: as asked for" in given.why
+    assert any("declined" in reason for reason in given.why)
 
 
 def test_curves(girls):
