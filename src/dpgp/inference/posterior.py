@@ -23,7 +23,7 @@ from dpgp.kernels.formula import mean_diagonal, specify, weighted_gram
 
 Array = NDArray[np.float64]
 
-POINTS = 1024
+POINTS = 512
 """Points that are predicted at a time, filled up where there are fewer: a point's numbers must not
 depend on how many others there are."""
 

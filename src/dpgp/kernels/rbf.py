@@ -35,12 +35,9 @@ class RBFRule(Radial):
         if axes is None:
             return super().weighted_gram(tree, weights, X, Y)
         lengths = np.broadcast_to(tree["length_scale"], (len(weights), X.shape[1]))
-        # (|Y|, points of the axis, θ)
-        *others, last = (
-            np.exp((axis - y[:, None])[:, :, None] ** 2 * (-0.5 * length**-2.0))
-            for axis, y, length in zip(axes, Y.T, lengths.T, strict=True)
-        )
-        first = reduce(_kronecker, others, weights[None, None, :])
+        *others, last = map(_on_axis, axes, Y.T, lengths.T)
+        last *= weights
+        first = reduce(_kronecker, others) if others else np.ones((1, 1, len(weights)))
         return np.asarray(np.matmul(first, last.transpose(0, 2, 1)).reshape(len(Y), -1).T)
 
     def factors(self, kernel: Any, columns: int) -> list[Any] | None:
@@ -55,6 +52,13 @@ def grid_axes(points: Array) -> list[Array] | None:
         return None
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(points.shape)
     return axes if np.array_equal(grid, points) else None
+
+
+def _on_axis(axis: Array, y: Array, lengths: Array) -> Array:
+    """Return exp(−½ (x − y)²/ℓ²), (|Y|, points of the axis, θ); new memory costs more than it."""
+    values = (axis - y[:, None])[:, :, None] ** 2 * (-0.5 * lengths**-2.0)
+    np.exp(values, out=values)
+    return np.asarray(values)
 
 
 def _kronecker(first: Array, second: Array) -> Array:
