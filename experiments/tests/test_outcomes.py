@@ -35,14 +35,26 @@ def few(monkeypatch):
     monkeypatch.setattr(outcomes, "ROWS", (300,))
     monkeypatch.setattr(outcomes, "EPSILONS", (3.0,))
     monkeypatch.setattr(outcomes, "INPUTS", (2,))
+    monkeypatch.setattr(outcomes, "MANY_LAWS", ())
     monkeypatch.setattr(outcomes, "COLUMN_ROWS", 300)
+
+
+def test_five_inputs_are_tried_too():
+    jobs = outcomes.outcome_jobs(Assignment(1, 0, iter))
+    many = [job.args for job in jobs if job.args[2] == outcomes.MANY_INPUTS]
+    assert [name for name, *_ in many] == list(outcomes.MANY_LAWS)
+    assert len(jobs) == len(LAWS) * len(outcomes.ROWS) + len(many)
 
 
 def test_a_run_has_one_row_for_every_setting_and_repeats(few):
     outcome = outcomes.run(Assignment(1, 0, iter))
-    assert [r["method"] for r in outcome.records] == ["ours", "ours", "no atoms"]
+    assert [r["method"] for r in outcome.records] == ["ours", "ours", "ours", "no atoms"]
+    exact, private = outcome.records[:2]
+    assert (exact["epsilon"], exact["rmse_ratio"]) == (np.inf, 1.0)
+    assert private["rmse_ratio"] == pytest.approx(private["rmse"] / exact["rmse"])
+    assert private["worst_coverage_95"] == private["coverage_95"]
     assert [row[0] for row in outcome.table.rows] == [r["task"] for r in outcome.records]
     assert all(0.0 <= r["coverage_95"] <= 1.0 and r["rmse"] > 0.0 for r in outcome.records)
-    assert outcome.records[1]["rmse"] != outcome.records[2]["rmse"]
+    assert outcome.records[2]["rmse"] != outcome.records[3]["rmse"]
     again = outcomes.run(Assignment(1, 0, iter)).records
     assert [r["rmse"] for r in again] == pytest.approx([r["rmse"] for r in outcome.records])

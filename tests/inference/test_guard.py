@@ -3,15 +3,18 @@ import pytest
 from simulated_stages import features_1d, model_1d, release, rows_1d
 
 from dpgp.features.linear import LinearFeatures
-from dpgp.inference.clipping import huber_bias
 from dpgp.inference.evidence import Moments, combine_stages
 from dpgp.inference.gram_estimate import IsotropicEstimate, estimate_gram
-from dpgp.inference.guard import BIAS_SIZE, CONSTANT_SHARE, DOUBT, apply_guard, embed, guard_kappa
+from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, embed
+from dpgp.inference.residual_law import gaussian_law
 from dpgp.inference.stage import StageRelease
 from dpgp.inference.stages import infer
 
 SIMPLE = LinearFeatures(1, CONSTANT_SHARE)
 KAPPA = 1.0
+NO_BIAS = BiasPrior(0.0, 0.0, 0.0)
+BIAS = BiasPrior(0.0, 0.04, 0.0)
+UNEVEN = BiasPrior(0.0, 0.04, 0.02)
 
 
 def guarded_fit(noise_of, n=4000, seed=0, sigma=2.0, scale=0.1):
@@ -40,8 +43,19 @@ def guarded_fit(noise_of, n=4000, seed=0, sigma=2.0, scale=0.1):
         n=float(n),
     )
     measurement = combine_stages(stages, state.gram, state.moments)
-    after = apply_guard(guard, measurement, state.gram, state.moments, model.guard_embedding, KAPPA)
-    errors = [np.mean(w @ phi - f) for w in (state.moments.w, after.moments.w)]
+    bias, beyond = (
+        BiasPrior.at(gaussian_law(), R, state.moments.noise) for R in (stages[-1].clip, guard.clip)
+    )
+    after = apply_guard(
+        guard,
+        measurement,
+        state.gram,
+        state.moments,
+        model.guard_embedding,
+        bias=bias,
+        beyond=beyond,
+    )
+    errors = [np.mean(w @ phi - f) for w in (state.moments.w, after.w)]
     return errors, state, after
 
 
@@ -60,7 +74,6 @@ def test_symmetric_noise_is_left_nearly_alone():
     assert abs(errors[:, 1].mean()) < 4 * sd / np.sqrt(len(errors)) + 5e-4
     # the guard costs little accuracy
     assert np.sqrt(np.mean(errors[:, 1] ** 2)) < 1.5 * np.sqrt(np.mean(errors[:, 0] ** 2)) + 1e-3
-    assert np.median([after.probability for _, _, after in results]) < 0.3
 
 
 def test_skewed_noise_is_noticed_and_corrected():
@@ -68,7 +81,6 @@ def test_skewed_noise_is_noticed_and_corrected():
     before, after = np.mean([errors for errors, _, _ in results], axis=0)
     assert before < -0.008  # Huber's location lies below the mean
     assert abs(after) < 0.3 * abs(before)
-    assert np.median([guarded.probability for _, _, guarded in results]) > 0.9
 
 
 def test_the_other_side_is_corrected_alike():
@@ -80,8 +92,7 @@ def test_the_other_side_is_corrected_alike():
 def test_what_remains_unknown_is_a_covariance():
     for noise_of in (gaussian, exponential):
         _, _, after = guarded_fit(noise_of)
-        assert np.linalg.eigvalsh(after.moments.V).min() > -1e-10
-        assert 0.0 <= after.probability <= 1.0
+        assert np.linalg.eigvalsh(after.V).min() > -1e-10
 
 
 def mean_std(moments):
@@ -92,18 +103,45 @@ def mean_std(moments):
 
 def test_a_guard_that_says_nothing_leaves_the_whole_doubt():
     _, _, after = exact_measurement(np.zeros_like, sigma_a=1e6, sigma_c=1e6)
-    assert after.probability == pytest.approx(DOUBT, abs=0.2)
-    assert mean_std(after.moments) == pytest.approx(BIAS_SIZE * huber_bias(KAPPA) * 0.1, rel=0.1)
+    assert mean_std(after) == pytest.approx(BIAS.sd, rel=0.1)
+
+
+def test_a_guard_that_says_nothing_corrects_by_what_the_law_expects():
+    expected = BiasPrior(0.03, 0.01, 0.0)
+    change, _, after = exact_measurement(np.zeros_like, sigma_a=1e6, sigma_c=1e6, bias=expected)
+    np.testing.assert_allclose(change, 0.03, atol=2e-3)
+    assert mean_std(after) == pytest.approx(0.01, rel=0.1)
 
 
 def test_a_guard_that_clips_leaves_what_lies_beyond():
-    wide, narrow = (exact_measurement(np.zeros_like, clip=clip)[2].moments for clip in (2.0, 0.4))
-    beyond = np.sqrt(mean_std(narrow) ** 2 - mean_std(wide) ** 2)
-    assert beyond == pytest.approx(BIAS_SIZE * huber_bias(4.0) * 0.1, rel=0.05)
+    beyond = BiasPrior(0.01, 0.02, 0.02)
+    wide, narrow = (exact_measurement(np.zeros_like, beyond=b)[2] for b in (NO_BIAS, beyond))
+    left = np.sqrt(mean_std(narrow) ** 2 - mean_std(wide) ** 2)
+    assert left == pytest.approx(0.03, rel=0.02)
+    assert beyond.size == pytest.approx(0.03)
+
+
+def test_what_no_line_follows_is_added_everywhere():
+    straight, uneven = (exact_measurement(np.zeros_like, bias=bias)[2] for bias in (BIAS, UNEVEN))
+    phi = features_1d(8, 0.4).evaluate(np.linspace(-0.9, 0.9, 21)[:, None])
+    before, after = (np.einsum("dn,de,en->n", phi, m.V, phi) for m in (straight, uneven))
+    assert np.all(after - before >= 0.8 * UNEVEN.uneven**2)
+
+
+def test_nothing_is_biased_where_nothing_can_be_clipped():
+    assert BiasPrior.at(gaussian_law(), 2.0, 0.5) == NO_BIAS
+    assert BiasPrior.at(gaussian_law(), 1.9, 0.5).size > 0.0
 
 
 def exact_measurement(
-    shift, seed=0, n=5000, second_moment=None, sigma_c=0.1, sigma_a=0.1, clip=10.0
+    shift,
+    seed=0,
+    n=5000,
+    second_moment=None,
+    sigma_c=0.1,
+    sigma_a=0.1,
+    bias=BIAS,
+    beyond=NO_BIAS,
 ):
     """A nearly exact stage about f and a guard that sees f + shift(x)."""
     features, rng = features_1d(8, 0.4), np.random.default_rng(seed)
@@ -116,29 +154,27 @@ def exact_measurement(
     moments = Moments(w, 0.01 * B_inverse, 0.1)
     r = y + shift(X[:, 0]) - w @ phi
     c = float(r @ r) if second_moment is None else n * second_moment
-    guard = StageRelease(simple @ r, simple @ simple.T, c, sigma_a, 0.1, sigma_c, clip, w, float(n))
+    guard = StageRelease(simple @ r, simple @ simple.T, c, sigma_a, 0.1, sigma_c, 10.0, w, float(n))
     U = np.linspace(-1, 1, 41)[:, None]
     L = embed(features.evaluate(U), SIMPLE.evaluate(U))
     measurement = combine_stages(stages, gram, moments)
-    after = apply_guard(guard, measurement, gram, moments, L, KAPPA)
-    return phi.T @ (after.moments.w - w), X[:, 0], after
+    after = apply_guard(guard, measurement, gram, moments, L, bias=bias, beyond=beyond)
+    return phi.T @ (after.w - w), X[:, 0], after
 
 
 def test_a_constant_shift_is_corrected():
-    change, _, after = exact_measurement(lambda x: np.full_like(x, 0.02))
-    assert after.probability > 0.99
+    change, _, _ = exact_measurement(lambda x: np.full_like(x, 0.02))
     np.testing.assert_allclose(change, 0.02, atol=0.004)
 
 
 def test_a_linear_shift_is_corrected():
-    change, x, _ = exact_measurement(lambda x: 0.01 + 0.01 * x)
+    change, x, _ = exact_measurement(lambda x: 0.01 + 0.01 * x, bias=UNEVEN)
     np.testing.assert_allclose(change, 0.01 + 0.01 * x, atol=0.005)
 
 
 def test_no_shift_changes_nothing():
-    change, _, after = exact_measurement(np.zeros_like)
+    change, _, _ = exact_measurement(np.zeros_like)
     assert np.abs(change).max() < 1e-3
-    assert after.probability < 0.2
 
 
 def test_the_embedding_reproduces_constant_and_line():
@@ -153,18 +189,10 @@ def test_the_wide_second_moment_raises_the_noise_where_tails_are_heavy():
         return exact_measurement(np.zeros_like, second_moment=second_moment, sigma_c=sigma_c)[2]
 
     heavy, light, drowned = noise(0.03), noise(0.01), noise(0.03, sigma_c=1e6)
-    assert heavy.moments.noise == pytest.approx(np.sqrt(0.03), rel=0.1)
-    assert heavy.probability > 0.9
-    assert light.moments.noise == pytest.approx(0.1, rel=0.05)
-    assert light.probability < 0.2
-    assert drowned.moments.noise == pytest.approx(0.1, rel=0.05)
-    assert noise(-10.0).moments.noise > 0.0
-
-
-def test_the_guard_clips_wider_with_more_data():
-    widths = [guard_kappa(n, 0.2) for n in (10, 1000, 100_000)]
-    assert widths == sorted(widths)
-    assert widths[0] >= 3.0
+    assert heavy.noise == pytest.approx(np.sqrt(0.03), rel=0.1)
+    assert light.noise == pytest.approx(0.1, rel=0.05)
+    assert drowned.noise == pytest.approx(0.1, rel=0.05)
+    assert noise(-10.0).noise > 0.0
 
 
 def test_rows_of_the_guard_fit_the_estimate_of_the_stages():

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import dpgp
 from dpgp.planning.assumption import Assumption
+from dpgp.planning.reasons import WHY_LIMITED, reasons
 
 WIDE = {"n": 3000, "bounds": (0, 10), "epsilon": 1.0, "delta": 1e-6}
 CLASSES = {**WIDE, "classes": ("no", "yes")}
@@ -78,11 +81,14 @@ def test_units_and_a_private_number_of_rows_cost_accuracy():
     assert public < private < people
 
 
-def test_the_plan_says_where_features_are_the_limit():
-    fine = dpgp.plan(**{**WIDE, "n": 10**7, "epsilon": 10.0}, target_bounds=(0, 1), features="grid",
-                     inducing_points=3)  # fmt: skip
-    assert any("the features, not privacy, limit the error" in line for line in fine.why)
-    assert not any("not privacy" in line for line in dpgp.plan(**NUMBERS).why)
+@pytest.mark.parametrize(("missing", "limited"), [(0.9, True), (0.1, False)])
+def test_the_plan_says_where_features_are_the_limit(missing, limited):
+    plan = dpgp.plan(**NUMBERS)
+    answer = plan.question.answer(plan.n, plan.epsilon)
+    errors = replace(answer.errors, missing=missing * answer.errors.rmse)
+    lines = reasons(plan.question, replace(answer, errors=errors))
+    assert errors.is_limited_by_features is limited
+    assert (WHY_LIMITED in lines) is limited
 
 
 def test_many_inputs_are_told_the_same():

@@ -55,7 +55,7 @@ def test_the_design_says_everything(girls):
     assert planned.inducing_points.min(axis=0) == pytest.approx([2, 5])
     assert planned.inducing_points.max(axis=0) == pytest.approx([18, 120])
     assert planned.warp
-    others = planned.warp_share + planned.guard_share + planned.scale_share
+    others = planned.warp_share + planned.law_share + planned.guard_share + planned.scale_share
     others += planned.calibration_share
     spent = planned.count_share + others + sum(planned.stages)
     assert spent == pytest.approx(1.0)
@@ -83,6 +83,7 @@ def test_a_plan_splits_the_budget_as_the_fit_does(neighbours, missing, units):
         "input histograms": planned.warp_share,
         "stage 1": planned.stages[0],
         "stage 2": planned.stages[1],
+        "law of residuals": planned.law_share,
         "guard of the mean": planned.guard_share,
         "local scale": planned.scale_share,
         "residual histograms": planned.calibration_share,

@@ -62,9 +62,34 @@ def test_codes_for_missing_values():
 def test_two_values(healthy):
     factors = np.linspace(0, 6, 241)
     two_atoms = Calibration.of_absolute(factors, np.clip(factors - 0.5, 0, 1))
-    assert "two values" in health.unusual_tails(
-        Look(replace(healthy, calibrations=(two_atoms,)), 0)
-    )
+    found = health.two_values(Look(replace(healthy, calibrations=(two_atoms,)), 0))
+    assert "PrivateGPClassifier" in found
+    assert health.two_values(Look(healthy, 0)) is None
+
+
+def test_the_released_law_tells_two_values_and_a_spike(healthy):
+    laws = healthy.findings["law of residuals"]
+    assert laws[0]["bell"] > 0.5
+    for kind, check in (("two values", health.two_values), ("spike", health.many_equal)):
+        told = replace(
+            healthy, findings={"law of residuals": [dict.fromkeys(laws[0], 0.0) | {kind: 1.0}]}
+        )
+        assert check(Look(healthy, 0)) is None
+        assert "equal" in check(Look(told, 0)) or "two values" in check(Look(told, 0))
+
+
+@pytest.mark.parametrize(
+    ("y", "word"),
+    [
+        (np.random.default_rng(5).random(1500) < AGE[:, 0] / 20, "two values"),
+        (np.random.default_rng(6).random(1500) < 0.2, "two values"),
+        (np.where(np.arange(1500) % 10 < 7, 0.0, 0.2 + 0.001 * (np.arange(1500) % 97)), "equal"),
+    ],
+)
+def test_yes_no_and_many_zeros(y, word):
+    gp = PrivateGPRegressor(3.0, 1e-5, bounds=(2, 18), target_bounds=(0, 1), random_state=0)
+    found = gp.fit(AGE, y.astype(float)).health_
+    assert sum(word in sentence for sentence in found) == 1
 
 
 def test_a_stage_that_made_it_worse(healthy):

@@ -16,7 +16,7 @@ from dpgp.features.residuals import CutDistances, Residuals
 from dpgp.options import Options
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.private.rows import Rows
-from dpgp.steps import Purse, Scale, planned_steps
+from dpgp.steps import MeasureScale, Purse, planned_steps
 from dpgp.steps.queries import GramQuery
 
 BOX = Box.from_bounds((-1, 1), 1)
@@ -30,7 +30,7 @@ def purse(rows, mu, columns=2, **changes):
 
 
 def taken(*about, **changes):
-    return Scale in map(type, planned_steps(purse(*about, **changes)))
+    return MeasureScale in map(type, planned_steps(purse(*about, **changes)))
 
 
 def test_the_step_is_taken_where_rows_and_budget_can_tell_a_scale():
@@ -39,7 +39,7 @@ def test_the_step_is_taken_where_rows_and_budget_can_tell_a_scale():
     assert taken(20_000, 0.3, columns=6)
     assert not taken(1000, 0.3, columns=6)
     assert not taken(5000, 0.3, calibrate=False)
-    assert "no function of the scale" in Scale.why([])
+    assert "no function of the scale" in MeasureScale.why([])
 
 
 def test_no_scale_without_places_that_stand_for_the_rows():

@@ -16,18 +16,21 @@ from dpgp.privacy.noise import SimulatedNoise
 from dpgp.privacy.sensitivity import histogram_sensitivity
 from dpgp.private.rows import Rows
 from dpgp.private.wall import Wall
+from dpgp.regressor import PrivateGPRegressor
 from dpgp.steps import (
     FIXED_KINDS,
     METRIC_KINDS,
+    STAGES,
     Calibrate,
     CellCounts,
     Count,
     GramStage,
     InputHistograms,
     MarginalHistograms,
+    MeasureScale,
     MetricStage,
     Purse,
-    Scale,
+    ResidualHistograms,
     planned_steps,
 )
 from dpgp.steps.known import Known
@@ -86,15 +89,44 @@ def test_a_step_that_was_declined_is_not_taken_and_says_so(changes, absent):
 def test_steps_come_in_the_order_of_a_fit():
     kinds = [type(step) for step in planned_steps(purse(None, 3.0))]
     many = [type(step) for step in planned_steps(purse(None, 3.0, columns=6))]
-    assert sorted(kinds, key=FIXED_KINDS.index) == kinds
-    assert sorted(many, key=METRIC_KINDS.index) == many
+    for taken, order in ((kinds, FIXED_KINDS), (many, METRIC_KINDS)):
+        others = [kind for kind in taken if kind is not ResidualHistograms]
+        assert sorted(others, key=order.index) == others
     assert set(kinds) | set(many) == set(KINDS)
-    assert set(kinds) & set(many) == {Count, Scale, Calibrate}
+    assert set(kinds) & set(many) == {Count, ResidualHistograms, MeasureScale, Calibrate}
+
+
+@pytest.mark.parametrize("columns", [2, 6])
+@pytest.mark.parametrize(("stages", "before"), [((1.0,) * 6, 2), ((1.0,) * 3, 2), ((1.0, 2.0), 1)])
+def test_the_law_of_residuals_comes_between_stages(columns, stages, before):
+    steps = planned_steps(purse(columns=columns, stages=stages))
+    place = [type(step) for step in steps].index(ResidualHistograms)
+    kinds = [type(step) in STAGES for step in steps]
+    assert sum(kinds[:place]) == before
+    assert sum(kinds[place:]) == len(stages) - before
+
+
+def test_a_single_stage_needs_no_law():
+    assert ResidualHistograms not in map(type, planned_steps(purse(stages=(1.0,))))
+
+
+@pytest.mark.parametrize("columns", [1, 5])
+def test_the_law_of_residuals_is_taken_into_every_target(columns):
+    rng = np.random.default_rng(0)
+    X, y = rng.uniform(0, 1, (3000, columns)), (rng.random((3000, 2)) < [0.1, 0.5]) * 2.0 - 1.0
+    gp = PrivateGPRegressor(
+        3.0, 1e-5, bounds=[(0, 1)] * columns, target_bounds=[(-1, 1)] * 2, random_state=0, stages=3
+    ).fit(X, y)
+    assert "law of residuals" in [release.label for release in gp.certificate_.releases]
+    # sds of 0.6 and 1; as if Gaussian, the first would be clipped closer with every stage
+    assert all(stages[-1].clip > 0.5 for stages in gp.model_.stages)
+    mean, std = gp.model_.predict(X[:50], return_std=True, latent=True)
+    assert np.all(np.abs(mean - [-0.8, 0.0]) < 2.5 * std)
 
 
 def test_without_a_price_everything_is_released_once():
     steps = planned_steps(purse(mu=float("inf")))
-    assert [type(step) for step in steps] == [GramStage, Scale, Calibrate]
+    assert [type(step) for step in steps] == [GramStage, MeasureScale, Calibrate]
 
 
 def test_a_wish_for_kernel_features_or_points_keeps_fixed_features():

@@ -125,7 +125,7 @@ def _fits(
 
 
 def _without_scale() -> AbstractContextManager[object]:
-    return patch("dpgp.steps.Scale.planned", return_value=())
+    return patch("dpgp.steps.MeasureScale.planned", return_value=())
 
 
 def _score(gp: PrivateGPRegressor, X: Array, y: Array, f: Array) -> dict[str, float]:

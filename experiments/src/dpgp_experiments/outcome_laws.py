@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, ndtr
+from scipy.special import expit, ndtr, ndtri
 
 from dpgp_experiments.simulated import Array
 
@@ -75,11 +75,26 @@ def five_points() -> Law:
     return Law((1.0, 5.0), lambda x: shares(x) @ np.arange(1.0, 6.0), draw)
 
 
+def rounded(law: Law, step: float) -> Law:
+    """Another law's values, rounded; the mean is that of 2,000 even quantiles of Gaussian noise."""
+    noise = NOISE_STD * ndtri((np.arange(2000) + 0.5) / 2000)
+
+    def mean(x: Array) -> Array:
+        return np.asarray((np.round((law.mean(x)[:, None] + noise) / step) * step).mean(axis=1))
+
+    return Law(law.bounds, mean, lambda x, rng: np.round(law.draw(x, rng) / step) * step)
+
+
+NOISE_STD = 0.1
 LAWS = {
-    "Gaussian": gaussian(0.1),
+    "Gaussian": gaussian(NOISE_STD),
+    "Gaussian, rounded": rounded(gaussian(NOISE_STD), 0.25),
+    "yes/no, 5 %": yes_no(lambda x: np.full_like(x, 0.05)),
     "yes/no, 10 %": yes_no(lambda x: np.full_like(x, 0.1)),
     "yes/no, 20 %": yes_no(lambda x: np.full_like(x, 0.2)),
+    "yes/no, 50 %": yes_no(lambda x: np.full_like(x, 0.5)),
     "logistic": yes_no(lambda x: expit(4 * x - 1)),
+    "logistic, even": yes_no(lambda x: expit(3 * x)),
     "exponential": exponential(lambda x: 10 * np.exp(0.4 * x), 100.0),
     "lognormal": lognormal(lambda x: 2.0 + 0.4 * x, 0.8, 100.0, 1.0),
     "costs": lognormal(lambda x: 2.5 + 0.4 * x, 0.8, 100.0, 0.3),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = ("mean", "std", "lower", "upper")
 SUFFIXES_OF_CLASSES = ("probability", "lower", "upper")
-DECIMALS_OF_CLASSES = 4  # of a probability
+DECIMALS_OF_CLASSES = 6  # no probability that rows could show becomes 0
 STANDARD_OUTPUT = "-"
 
 

@@ -14,7 +14,7 @@ are combined by least squares; the rest is one linear Gaussian model,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -26,8 +26,8 @@ from scipy.optimize import nnls
 
 from dpgp.arithmetic import TINY
 from dpgp.features.base import WhitenedMap
-from dpgp.inference import clipping
 from dpgp.inference.gram_estimate import GramEstimate
+from dpgp.inference.residual_law import ResidualLaw, gaussian_law
 from dpgp.inference.stage import StageRelease
 from dpgp.kernels.formula import batch_gram
 
@@ -63,13 +63,17 @@ class Moments:
 
 @dataclass(frozen=True)
 class Measurement:
-    """All stages as one, a = Bw + N(0, (σ² + σ_R²)B + Q), diagonalised: UᵀQU = I, UᵀBU = Λ."""
+    """All stages as one, a = Bw + N(0, (σ² + σ_R²)B + Q), diagonalised: UᵀQU = I, UᵀBU = Λ.
+
+    ``law`` is that of the residuals which were clipped.
+    """
 
     a: Array
     B: Array
     distortion: float
     U: Array
     Lambda: Array
+    law: ResidualLaw = field(default_factory=gaussian_law)
 
     @cached_property
     def U_inverse(self) -> Array:
@@ -92,13 +96,17 @@ def mean_square(v: Array, V: Array, gram: GramEstimate, n: float) -> float:
 
 
 def combine_stages(
-    stages: Sequence[StageRelease], gram: GramEstimate, moments: Moments
+    stages: Sequence[StageRelease],
+    gram: GramEstimate,
+    moments: Moments,
+    law: ResidualLaw | None = None,
 ) -> Measurement:
     """Combine the stages by least squares, with the error of B shared between them."""
+    law = gaussian_law() if law is None else law
     # v_k = w − w_k
     moved = np.stack([moments.w - stage.w0 for stage in stages])
     slopes, added = np.transpose(
-        [_clipping(s, v, gram, moments) for s, v in zip(stages, moved, strict=True)]
+        [_clipping(s, v, gram, moments, law) for s, v in zip(stages, moved, strict=True)]
     )
     noise = np.array([stage.sigma_a for stage in stages]) / slopes
     omega = _combination(noise, gram, moments.V, moved)
@@ -112,18 +120,18 @@ def combine_stages(
     Lambda, U = eigh(gram.B, Q)
     # clipping errs alike in all stages: σ_R = Σ_k ω_k σ_Rk
     distortion = float(np.sum(omega * np.sqrt(added))) ** 2
-    return Measurement(omega @ parts, gram.B, distortion, U, np.maximum(Lambda, 0.0))
+    return Measurement(omega @ parts, gram.B, distortion, U, np.maximum(Lambda, 0.0), law)
 
 
 def _clipping(
-    stage: StageRelease, v: Array, gram: GramEstimate, moments: Moments
+    stage: StageRelease, v: Array, gram: GramEstimate, moments: Moments, law: ResidualLaw
 ) -> tuple[float, float]:
     """Return the slope g, and the variance that clipping adds, of residuals of sd τ."""
     if stage.is_unclipped:
         return 1.0, 0.0
     # τ² = σ² + E[(w − w_k)ᵀB(w − w_k)]/n
     tau = float(np.sqrt(moments.noise**2 + mean_square(v, moments.V, gram, stage.n)))
-    return float(clipping.slope(stage.clip, tau)), clipping.distortion(stage.clip, tau)
+    return float(law.slope(stage.clip, tau)), law.distortion(stage.clip, tau)
 
 
 def _combination(noise: Array, gram: GramEstimate, V: Array, moved: Array) -> Array:
@@ -211,13 +219,17 @@ def second_moment_evidence(
     n, R = stages[-1].n, np.array([stage.clip for stage in stages])
     q, q_sd = _distances(measurement, stages, mean, V)
     tau = np.sqrt(sigma2[:, None] + q / n)
-    m2, m4 = clipping.second_moment(R, tau), clipping.fourth_moment(R, tau)
+    law = measurement.law
+    m2, m4 = law.second_moment(R, tau), law.fourth_moment(R, tau)
     sampling = np.sqrt(n * np.maximum(m4 - m2**2, 0.0))
-    spread = clipping.second_moment_slope(R, tau) * q_sd
+    spread = law.second_moment_slope(R, tau) * q_sd
     doubt = np.where(np.arange(len(R)) == len(R) - 1, 0.0, SHAPE_DOUBT) * n * m2
-    # Cov(c) = diag(σ_c² + doubt²) + ssᵀ + uuᵀ,  s = √(n(m₄ − m₂²)),  u = (dm₂/dτ²) sd(q)
+    shape = n * law.doubt(R, tau)
+    # Cov(c) = diag(σ_c² + doubt²) + ssᵀ + uuᵀ + ddᵀ,
+    # s = √(n(m₄ − m₂²)),  u = (dm₂/dτ²) sd(q),  d = n sd(m₂) of a law that is not quite known
     own = np.array([stage.sigma_c for stage in stages]) ** 2 + doubt**2
     covariance = own[:, :, None] * np.eye(len(R)) + _outer(sampling) + _outer(spread)
+    covariance = covariance + _outer(shape)
     L = np.linalg.cholesky(covariance)
     misfit = np.array([stage.c for stage in stages]) - n * m2
     z, shift = np.moveaxis(np.linalg.solve(L, np.stack([misfit, spread], axis=2)), 2, 0)

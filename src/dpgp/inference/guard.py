@@ -7,12 +7,10 @@ final release, with a wide clip, speak about b:
 .. math:: S = \sum\phi_s\,\mathrm{clip}(r, R_w)
           = M(w - w_0) + B_sb + \Phi_s^\top\epsilon + \text{noise}
 
-with the same sampling noise :math:`\epsilon` that the stages saw. Two hypotheses are averaged: the
-noise is Gaussian (b = 0, and the wide second moment is the core's), or it is not (b has twice the
-size of the bias that exponential noise would cause, and the wide variance is free). The mean is
-their average. The covariance is that of the second around it: a noisy release cannot clear the
-noise of suspicion, and intervals should hold where it is guilty. It has the bias that is left by
-the guard's own clip, too. docs/method.md.
+with the same sampling noise :math:`\epsilon` that the stages saw. The prior of b is what the law of
+the residuals, with its own uncertainty, says of clipping at R; what it says of clipping at
+:math:`R_w`, and of a skewness that no line over x follows, is added to the covariance.
+docs/method.md.
 """
 
 from __future__ import annotations
@@ -23,10 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.inference.clipping import huber_bias
 from dpgp.inference.evidence import Measurement, Moments, mean_square
 from dpgp.inference.gram_estimate import GramEstimate
 from dpgp.inference.pull_back import positive_part
+from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
 
 Array = NDArray[np.float64]
@@ -35,18 +33,11 @@ CONSTANT_SHARE = 0.75
 """Share of the squared norm of φ_s for the constant; the rest is for the linear features. By hand:
 less noise on the constant against less on the slopes."""
 
-DOUBT = 0.5
-"""Prior probability that the noise is not Gaussian: even odds."""
-
-BIAS_SIZE = 2.0
-"""Prior sd of the bias, in units of the one that exponential noise would cause. By hand;
-`dpgp reproduce successor` shows what it does for skewed noise."""
-
 TAIL_SD = 0.7
-"""Relative sd of the variance beyond the core's where the noise is not Gaussian; by hand."""
+"""Relative sd of the variance beyond what the stages saw; by hand."""
 
-SLOPE_SIZE = 0.5
-"""Prior sd of the slopes of the bias, relative to that of its constant; by hand."""
+UNEVEN_SIZE = 1.0
+"""Prior sd of a bias that changes with x, in units of the largest that the law allows; by hand."""
 
 CORE_ERROR = 0.1
 """Relative error of the core's σ² that is not yet called a tail; by hand."""
@@ -62,29 +53,38 @@ JITTER = 1e-9
 
 
 @dataclass(frozen=True)
-class Guarded:
-    """Corrected beliefs, and the probability that the noise is not Gaussian."""
+class BiasPrior:
+    """What is expected of the bias of a clipped location, in units of the target.
 
-    moments: Moments
-    probability: float
-
-
-@dataclass(frozen=True)
-class _Hypothesis:
-    """Beliefs under one hypothesis about the noise, and its log evidence."""
-
-    w: Array
-    V: Array
-    noise_variance: float
-    log_evidence: float
-
-
-def guard_kappa(n: float, mu: float) -> float:
-    """κ_w = (3nμ)^¼, at least 3: balances the noise with a lognormal's mean beyond κ_w.
-
-    Three standard deviations hold nearly all of Gaussian noise; 3 and ¼ were set by hand.
+    ``mean`` and ``sd`` of one that is the same at every x, ``uneven`` the sd of one that changes.
     """
-    return max(3.0, float((3.0 * n * mu) ** 0.25))
+
+    mean: float
+    sd: float
+    uneven: float
+
+    @classmethod
+    def at(cls, law: ResidualLaw, clip: float, noise: float) -> BiasPrior:
+        """Return what a law says of a clip; there is no bias where nothing can be clipped."""
+        if clip >= LARGEST_RESIDUAL:
+            return cls(0.0, 0.0, 0.0)
+        mean, sd, uneven = (noise * part for part in law.bias_at(clip / noise))
+        return cls(mean, sd, UNEVEN_SIZE * uneven)
+
+    def of_line(self, features: int) -> tuple[Array, Array]:
+        """Return means and sds of b, its constant first."""
+        unit = np.append(
+            1.0 / math.sqrt(CONSTANT_SHARE),
+            np.full(features - 1, 1.0 / math.sqrt(1.0 - CONSTANT_SHARE)),
+        )
+        mean, sds = np.zeros(features), np.full(features, self.uneven)
+        mean[0], sds[0] = self.mean, math.hypot(self.sd, self.uneven)
+        return mean * unit, sds * unit
+
+    @property
+    def size(self) -> float:
+        """Root mean square of all of it."""
+        return math.sqrt(self.mean**2 + self.sd**2 + self.uneven**2)
 
 
 def embed(atoms: Array, simple: Array) -> Array:
@@ -101,82 +101,45 @@ def apply_guard(
     gram: GramEstimate,
     moments: Moments,
     L: Array,
-    kappa: float,
-) -> Guarded:
-    """Average the mean over Gaussian and other noise; L embeds φ_s ≈ Lᵀφ."""
-    sds = _bias_sds(L.shape[1], BIAS_SIZE * huber_bias(kappa) * moments.noise)
-    gaussian = _hypothesis(guard, measurement, gram, moments, L, np.zeros_like(sds), 0.0)
-    other = _hypothesis(guard, measurement, gram, moments, L, sds, TAIL_SD)
-    P = _probability(DOUBT, other.log_evidence - gaussian.log_evidence)
-    step = other.w - gaussian.w
-    # what is unknown if the noise is not Gaussian, around the mean at P
-    V = other.V + (1 - P) ** 2 * np.outer(step, step) + _beyond(guard, moments, L)
-    noise = math.sqrt((1 - P) * gaussian.noise_variance + P * other.noise_variance)
-    # Cov(w, z) is that of an average θ: with hardly any noise it can exceed what V leaves
-    return Guarded(Moments(gaussian.w + P * step, positive_part(V), noise), P)
+    *,
+    bias: BiasPrior,
+    beyond: BiasPrior,
+) -> Moments:
+    """Condition w + Lb on S; φ_s ≈ Lᵀφ.
 
-
-def _beyond(guard: StageRelease, moments: Moments, L: Array) -> Array:
-    """Return the prior covariance of the bias that remains because the guard clips too."""
-    if guard.clip >= LARGEST_RESIDUAL:
-        return np.zeros_like(moments.V)
-    size = BIAS_SIZE * huber_bias(guard.clip / moments.noise) * moments.noise
-    return np.asarray((L * _bias_sds(L.shape[1], size) ** 2) @ L.T)
-
-
-def _bias_sds(features: int, size: float) -> Array:
-    """Return prior sds of b: all of ``size`` for the constant, half of it for the slopes."""
-    slopes = np.full(features - 1, SLOPE_SIZE / math.sqrt(1.0 - CONSTANT_SHARE))
-    return np.asarray(size * np.append(1.0 / math.sqrt(CONSTANT_SHARE), slopes))
-
-
-def _probability(prior: float, log_bayes_factor: float) -> float:
-    # ±500: what exp can take, and certain either way
-    log_odds = math.log(prior / (1 - prior)) + min(max(log_bayes_factor, -500.0), 500.0)
-    return 1 / (1 + math.exp(-log_odds))
-
-
-def _hypothesis(
-    guard: StageRelease,
-    measurement: Measurement,
-    gram: GramEstimate,
-    moments: Moments,
-    L: Array,
-    bias_sds: Array,
-    tail_sd: float,
-) -> _Hypothesis:
-    """Condition w + Lb on S, b ~ N(0, bias_sds²), and σ² on the wide second moment."""
-    noise_variance, log_tail = _wide_noise(guard, gram, moments, tail_sd)
+    ``bias`` is what the stages' clip is expected to cause, ``beyond`` what the guard's own does.
+    """
+    noise_variance = _wide_noise(guard, gram, moments)
     z, cross, total = _joint(guard, measurement, moments, L, noise_variance)
-    prior, B_s = np.diag(bias_sds**2), L.T @ gram.B @ L
-    # Cov(z) with b free, Cov(w + Lb, z)
+    mean, sds = bias.of_line(L.shape[1])
+    prior, B_s = np.diag(sds**2), L.T @ gram.B @ L
+    # Cov(z), Cov(w + Lb, z)
     S = total + B_s @ prior @ B_s
     c = cross + L @ prior @ B_s
-    # E[w + Lb | z] = ŵ + cS⁻¹z,  Cov = V + L·prior·Lᵀ − cS⁻¹cᵀ
-    solved = np.linalg.solve(S, np.column_stack([z, c.T]))
-    return _Hypothesis(
-        w=moments.w + c @ solved[:, 0],
-        V=moments.V + L @ prior @ L.T - c @ solved[:, 1:],
-        noise_variance=noise_variance,
-        log_evidence=log_tail - 0.5 * float(z @ solved[:, 0] + np.linalg.slogdet(S)[1]),
-    )
+    # E[w + Lb | z] = ŵ + L·mean + cS⁻¹(z − B_s·mean),  Cov = V + L·prior·Lᵀ − cS⁻¹cᵀ
+    solved = np.linalg.solve(S, np.column_stack([z - B_s @ mean, c.T]))
+    w = moments.w + L @ mean + c @ solved[:, 0]
+    V = moments.V + L @ prior @ L.T - c @ solved[:, 1:]
+    # Cov(w, z) is that of an average θ: with hardly any noise it can exceed what V leaves
+    V = positive_part(V) + _left(bias.uneven, beyond, L)
+    return Moments(w, V, math.sqrt(noise_variance))
 
 
-def _wide_noise(
-    guard: StageRelease, gram: GramEstimate, moments: Moments, tail_sd: float
-) -> tuple[float, float]:
-    """Return the mean of σ² ~ N(σ_core², (tail_sd σ_core²)²) given c, and the evidence of c.
+def _left(uneven: float, beyond: BiasPrior, L: Array) -> Array:
+    """Covariance of the bias that no line follows, ‖φ‖ ≤ 1, and of what the guard's clip leaves."""
+    constant = L[:, 0] * beyond.size / math.sqrt(CONSTANT_SHARE)
+    return np.asarray(uneven**2 * np.eye(len(L)) + np.outer(constant, constant))
 
-    c = n(σ² + spread) + noise, known to ``CORE_ERROR`` of the core beyond its own noise.
-    """
+
+def _wide_noise(guard: StageRelease, gram: GramEstimate, moments: Moments) -> float:
+    """Return the mean of σ² ~ N(σ_core², (TAIL_SD σ_core²)²) given c = n(σ² + spread) + noise."""
     core, n = moments.noise**2, guard.n
     spread = mean_square(np.zeros(len(moments.w)), moments.V, gram, n)
     surprise = guard.c / n - spread - core
     # Var(c/n) = σ_c²/n² + 2(σ_core² + spread)²/n + (CORE_ERROR σ_core²)²
     known = (guard.sigma_c / n) ** 2 + 2 * (core + spread) ** 2 / n + (CORE_ERROR * core) ** 2
-    total = known + (tail_sd * core) ** 2
-    estimate = core + surprise * (tail_sd * core) ** 2 / total
-    return max(estimate, LEAST_VARIANCE * core), -0.5 * surprise**2 / total - 0.5 * math.log(total)
+    tail = (TAIL_SD * core) ** 2
+    return max(core + surprise * tail / (known + tail), LEAST_VARIANCE * core)
 
 
 def _joint(

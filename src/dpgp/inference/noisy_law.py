@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
+
+from dpgp.arithmetic import TINY
 
 Array = NDArray[np.float64]
 Law = Callable[[Array], Array]
@@ -28,21 +30,28 @@ TAIL_FREEDOM = 0.25  # how much freer the bend is in the tails, 1 + z²/4
 SLIGHT = 1e-9
 """Relative jitter, and a slope that makes a CDF invertible: both below any count's noise."""
 
+UNLIKELY = 1e-4
+"""Weight of a candidate, relative to the likeliest, below which it is left out of functionals."""
+
 EDGE_OF_MASS = 1e-6
 """Keeps normal scores finite where a candidate has no mass beyond a bin."""
 
 
 class Candidates(NamedTuple):
-    """Bent laws: mass per bin, CDF on the grid, covariance of the bend, log prior."""
+    """Bent laws: mass per bin, CDF on the grid, covariance of the bend, log prior.
+
+    ``places`` says in which bin every stretch of the grid lies.
+    """
 
     bins: Array
     cdfs: Array
     bends: Array
     log_prior: Array
+    places: NDArray[np.intp]
 
 
 def bent_candidates(
-    laws: Iterable[tuple[Law, float]], edges: Array, grid: Array, score: Law = norm.ppf
+    laws: Iterable[tuple[Law, float]], edges: Array, grid: Array, score: Law = ndtri
 ) -> Candidates:
     """Return every law, a CDF with its log prior, with every bend.
 
@@ -53,7 +62,9 @@ def bent_candidates(
         bins = np.diff(law(edges))
         cdf, K = law(grid), _bend_covariance(bins, score)
         rows += [(bins, cdf, bend**2 * K, log_prior) for bend in BEND_SDS]
-    return Candidates(*(np.array(column) for column in zip(*rows, strict=True)))
+    places = np.searchsorted(edges[1:-1], (grid[1:] + grid[:-1]) / 2)
+    masses, cdfs, bends, log_priors = (np.array(column) for column in zip(*rows, strict=True))
+    return Candidates(masses, cdfs, bends, log_priors, places)
 
 
 @dataclass(frozen=True)
@@ -78,6 +89,42 @@ class LawBelief:
     def cdf(self) -> Array:
         """Posterior mean of the CDF on the grid, strictly increasing within [0, 1]."""
         return increasing(self.weights @ self.bent)
+
+    @property
+    def is_likely(self) -> NDArray[np.bool_]:
+        """Which candidates count at all."""
+        return np.asarray(self.weights > UNLIKELY * self.weights.max())
+
+    def likely(self) -> LawBelief:
+        """Return the same without candidates that hardly count."""
+        kept = self.is_likely
+        b, cdfs, bends, log_prior, places = self.candidates
+        return LawBelief(
+            Candidates(b[kept], cdfs[kept], bends[kept], log_prior[kept], places),
+            self.weights[kept] / self.weights[kept].sum(),
+            self.masses[kept],
+            self.covariances[kept],
+        )
+
+    def functionals(self, values: Array) -> tuple[Array, Array]:
+        """Return mean and variance of Σ_i p_i v_i under every candidate.
+
+        p are the masses between points of the grid. ``values`` has a row for every such stretch,
+        and a column for every functional.
+        """
+        # the mean of v within a bin, times what is believed of the bin's mass
+        within = self._means_within(values)
+        means = np.einsum("kj,kja->ka", self.masses, within)
+        # Var = hᵀCov(q)h
+        variances = np.sum((self.covariances @ within) * within, axis=1)
+        return means, np.maximum(variances, 0.0)
+
+    def _means_within(self, values: Array) -> Array:
+        """Return E[v | bin] under candidates, (candidates, bins, functionals)."""
+        stretches = np.diff(self.candidates.cdfs, axis=1)
+        places, bins = self.candidates.places, self.candidates.bins
+        sums = [stretches[:, places == j] @ values[places == j] for j in range(bins.shape[1])]
+        return np.stack(sums, axis=1) / np.maximum(bins, TINY)[:, :, None]
 
 
 def believe(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from dpgp.features.base import WhitenedMap
 from dpgp.features.linear import LinearFeatures
+from dpgp.inference.clip_choice import best_kappa, directions_of, guard_kappa
 from dpgp.inference.clusters import clustered
 from dpgp.inference.evidence import (
     Conditional,
@@ -23,10 +25,12 @@ from dpgp.inference.evidence import (
     prior_covariances,
 )
 from dpgp.inference.gram_estimate import GramEstimate, estimate_gram
-from dpgp.inference.guard import CONSTANT_SHARE, Guarded, apply_guard, embed, guard_kappa
+from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, embed
 from dpgp.inference.marginal import Proposal, WeightedPoints, integrate
 from dpgp.inference.posterior import Posterior, collapse, relative_spread, thin
 from dpgp.inference.priors import HyperPrior, hyper_prior
+from dpgp.inference.residual_law import ResidualLaw
+from dpgp.inference.residual_noise import Residual
 from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
 
 Array = NDArray[np.float64]
@@ -93,18 +97,23 @@ class State:
 
 
 def infer(
-    model: Model, stages: Sequence[StageRelease], previous: State | None, sweeps: int
+    model: Model,
+    stages: Sequence[StageRelease],
+    previous: State | None,
+    sweeps: int,
+    residual: Residual | None = None,
 ) -> State:
     """Alternate between the linearisation (clipping, error of B) and the integral over θ."""
+    residual = Residual() if residual is None else residual
     gram = estimate_gram(stages, model.atoms, model.positions)
     moments = model.prior_moments() if previous is None else previous.moments
     proposals = [Proposal(model.prior.mean, np.diag(model.prior.sd**2))]
     if previous is not None:
         proposals.append(previous.proposal)
     for sweep in range(sweeps):
-        measurement = combine_stages(stages, gram, moments)
+        measurement = combine_stages(stages, gram, moments, residual.law)
         rounds = LAST_ROUNDS if sweep == sweeps - 1 else ROUNDS
-        points, fitted = _integrate(model, stages, measurement, proposals, rounds)
+        points, fitted = _integrate(model, stages, measurement, residual, proposals, rounds)
         conditional = _condition(model, stages, measurement, points.thetas)
         moments = collapse(points, conditional, measurement)
         proposals = [proposals[0], fitted]
@@ -116,12 +125,13 @@ def _integrate(
     model: Model,
     stages: Sequence[StageRelease],
     measurement: Measurement,
+    residual: Residual,
     proposals: Sequence[Proposal],
     rounds: int,
 ) -> tuple[WeightedPoints, Proposal]:
     def log_density(thetas: Array) -> Array:
         evidence = _condition(model, stages, measurement, thetas).log_evidence
-        return evidence + model.prior.log_density(thetas)
+        return evidence + residual.log_density(thetas) + model.prior.log_density(thetas)
 
     return integrate(log_density, proposals, POINTS, rounds)
 
@@ -148,9 +158,10 @@ class TargetFit:
         self.models = [Model(features, kernel, positions) for kernel in kernels]
         self.kappa = kappa
         self.n = n
+        self.residual = Residual()
         self.stages: list[StageRelease] = []
         self.states: list[State | None] = [None] * len(kernels)
-        self.guarded: Guarded | None = None
+        self.guarded: Moments | None = None
 
     @property
     def best(self) -> int:
@@ -174,42 +185,68 @@ class TargetFit:
     @property
     def clip(self) -> float:
         """Where the next stage clips: κ residual sds, at most the largest residual."""
-        return self._clip(self.kappa)
+        return 1.0 if self.state is None else min(LARGEST_RESIDUAL, self.kappa * self.residual_sd)
 
     def guard_clip(self, mu: float) -> float:
         """Where the guard clips."""
-        return self._clip(guard_kappa(self.n, mu))
+        kappa = guard_kappa(self.residual.law, self.n, mu)
+        return min(LARGEST_RESIDUAL, kappa * self.residual_sd)
 
-    def _clip(self, kappa: float) -> float:
-        if self.state is None:
-            return 1.0
-        # R = κ sqrt(σ² + mean predictive variance)
-        moments, gram = self.state.moments, self.state.gram
-        spread = mean_square(np.zeros(len(moments.w)), moments.V, gram, self.n)
-        return min(LARGEST_RESIDUAL, kappa * float(np.sqrt(moments.noise**2 + spread)))
+    @property
+    def residual_sd(self) -> float:
+        """Sd of what the present mean leaves, τ² = σ² + mean predictive variance."""
+        state, _ = self._fitted()
+        spread = mean_square(np.zeros_like(self.weights), state.moments.V, state.gram, self.n)
+        # clipping makes far values look small, so only of a bell a smaller σ is believed
+        noise, seen = state.moments.noise, self.residual.noise(state.moments, state.gram, self.n)
+        doubt = self.residual.law.suspicion * max(seen**2 - noise**2, 0.0)
+        return math.sqrt(noise**2 + doubt + spread)
+
+    def learn_law(self, law: ResidualLaw, mu: float) -> None:
+        """Take the law of the residuals, and clip where it is best from now on."""
+        self.kappa = best_kappa(law, self.n, mu, directions_of(self.models[0].columns))
+        state, _ = self._fitted()
+        unit = self.residual_sd
+        spread = unit**2 - state.moments.noise**2
+        self.residual = Residual.measured(law, unit, state.moments.w, spread)
+        self._infer(SWEEPS)
 
     def add(self, release: StageRelease) -> None:
         """Take a stage's release and update all beliefs."""
         self.stages.append(release)
+        self._infer(FIRST_SWEEPS if self.state is None else SWEEPS)
+
+    def _infer(self, sweeps: int) -> None:
+        pairs = zip(self.models, self.states, strict=True)
         self.states = [
-            infer(model, self.stages, state, sweeps=FIRST_SWEEPS if state is None else SWEEPS)
-            for model, state in zip(self.models, self.states, strict=True)
+            infer(model, self.stages, state, sweeps, self.residual) for model, state in pairs
         ]
 
     def guard(self, release: StageRelease) -> None:
         """Take the guard's release and correct the mean."""
         state, model = self._fitted()
-        measurement = combine_stages(self.stages, state.gram, state.moments)
+        measurement = combine_stages(self.stages, state.gram, state.moments, self.residual.law)
         self.guarded = apply_guard(
-            release, measurement, state.gram, state.moments, model.guard_embedding, self.kappa
+            release,
+            measurement,
+            state.gram,
+            state.moments,
+            model.guard_embedding,
+            bias=self._bias_at(self.stages[-1].clip),
+            beyond=self._bias_at(release.clip),
         )
+
+    def _bias_at(self, clip: float) -> BiasPrior:
+        state, _ = self._fitted()
+        noise = max(state.moments.noise, self.residual.noise(state.moments, state.gram, self.n))
+        return BiasPrior.at(self.residual.law, clip, noise)
 
     def posterior(self) -> Posterior:
         """Return the fitted model under the best kernel."""
         state, model = self._fitted()
         index = thin(state.points, DRAWS)
-        moments = state.moments if self.guarded is None else self.guarded.moments
-        measurement = combine_stages(self.stages, state.gram, state.moments)
+        moments = state.moments if self.guarded is None else self.guarded
+        measurement = combine_stages(self.stages, state.gram, state.moments, self.residual.law)
         return Posterior(
             features=model.features,
             kernel=model.kernel,

@@ -24,6 +24,7 @@ from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.inference import clipping
+from dpgp.inference.clip_choice import directions_of
 from dpgp.inference.priors import default_kernel
 from dpgp.kernels.parameters import MEDIAN_LENGTH, median_length
 from dpgp.planning.assumption import Assumption
@@ -157,10 +158,6 @@ SCATTERED_ATOMS, MOST_SCATTERED = 800, 8
 """Beyond three inputs atoms are scattered, as many as the time of a fit allows, and beyond eight
 they are too few to be of use. By hand."""
 
-_DIRECTIONS = {1: 8.0, 2: 15.0, 3: 20.0}
-MANY_DIRECTIONS = 30.0
-"""How many directions of the weights a fit learns, about, by the number of inputs; by hand."""
-
 SKEW_WEIGHT = 0.25
 """Of the squared bias of exponential noise beside variances in the choice of κ: Gaussian noise
 shall not pay all of the price of a skewed one. By hand; `dpgp reproduce successor` shows both."""
@@ -194,7 +191,7 @@ def planned_kappa(setting: Setting) -> float:
     """Return where stages clip, in residual sds."""
     if setting.is_yes_no:  # nothing is clipped
         return math.inf
-    return choose_kappa(setting.n, setting.mu, _DIRECTIONS.get(setting.columns, MANY_DIRECTIONS))
+    return choose_kappa(setting.n, setting.mu, directions_of(setting.columns))
 
 
 def density_positions(columns: int) -> Array | None:

@@ -29,9 +29,10 @@ from dpgp.steps import (
     InputHistograms,
     LinearStage,
     MarginalHistograms,
+    MeasureScale,
     MetricGuard,
     Purse,
-    Scale,
+    ResidualHistograms,
     Step,
     TargetHistograms,
     planned_steps,
@@ -84,6 +85,7 @@ class PlannedDesign:
     stages: tuple[float, ...]
     count_share: float
     warp_share: float
+    law_share: float
     guard_share: float
     scale_share: float
     calibration_share: float
@@ -174,8 +176,9 @@ def planned_design(answer: Answer, box: Box) -> PlannedDesign:
         warp_share=answer.share_of(
             InputHistograms, MarginalHistograms, CellCounts, TargetHistograms
         ),
+        law_share=answer.share_of(ResidualHistograms),
         guard_share=answer.share_of(Guard, MetricGuard),
-        scale_share=answer.share_of(Scale),
+        scale_share=answer.share_of(MeasureScale),
         calibration_share=answer.share_of(Calibrate),
     )
 

@@ -41,12 +41,12 @@ _GRIDS = {1: (7, 0.45), 2: (5, 0.7), 3: (3, 1.2)}
 CONSTANT_PART = 0.5
 """Share of the squared norm of φ for the constant; by hand."""
 
-SMALLEST_SHARE, LARGEST_SHARE = 0.02, 0.05
+SMALLEST_SHARE, LARGEST_SHARE = 0.02, 0.04
 SUM_ERROR = 0.0135
 """Noise of a sum of φq, as a share of all rows, that is paid for within these shares of μ². By
 hand: noise in the widths of intervals against noise in the mean."""
 
-WORTH = 0.9
+WORTH = 0.85
 """Share of the typical sd of log c that a forecast may leave unknown for the step to be taken."""
 
 POINTS = 256
@@ -112,7 +112,7 @@ def scale_share(n: float, sum_noise: float) -> float:
     r"""Share :math:`w` of :math:`\mu^2` for the sums, from public numbers alone.
 
     What makes their noise, ``sum_noise`` for all of μ and :math:`1/\sqrt w` times it for a share,
-    1.35 % of the rows, but at least a fiftieth and at most a twentieth.
+    1.35 % of the rows, but at least a fiftieth and at most a twenty-fifth.
     """
     return float(np.clip((sum_noise / (SUM_ERROR * n)) ** 2, SMALLEST_SHARE, LARGEST_SHARE))
 

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.conformal import COVERAGE
+from dpgp.inference.outcome_law import Kind
 from dpgp.planning.design import default_functions, planned_kappa, usual_assumption
 from dpgp.planning.forecast import PLAUSIBLE, Outlook, after_steps, prospect_of
 from dpgp.planning.many import plausible_many
 from dpgp.planning.question import Question
 from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
-from dpgp.steps import Purse, planned_steps
+from dpgp.steps import Purse, ResidualHistograms, planned_steps
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
@@ -53,6 +54,12 @@ FEWEST_TAILS, MOST_TAILS = 1.7, 5.5
 
 WORSE, CLEARLY = 1.25, 4.0
 """Growth of the residuals' second moment between stages, and in sds of its noise."""
+
+LIKELY = 0.8
+"""Probability from which on a kind of law is told."""
+
+AT_BOUNDS = 0.95
+"""Mean t² of a target in [−1, 1] that other than two values hardly reach."""
 
 FAR_APART = 3.0
 """How often the upper end of the forecast an error may hold."""
@@ -98,6 +105,19 @@ class Look:
     def error(self) -> float:
         """Root mean square of the standard deviation of f."""
         return float(np.sqrt(np.average(self.function[1] ** 2, weights=self.inputs[1])))
+
+    def is_likely(self, kind: Kind) -> bool:
+        """Return whether the released law of the residuals is of this kind."""
+        laws = self.model.findings.get(ResidualHistograms.label)
+        return laws is not None and laws[self.target][kind.words] > LIKELY
+
+    @property
+    def all_at_bounds(self) -> bool:
+        """Whether every observation is at a bound, Σt² = n in the first stage, up to its noise."""
+        first = self.stages[0]
+        unclear = first.sigma_c / first.n
+        at_bounds = first.c / first.n - CLEARLY * unclear > AT_BOUNDS
+        return first.is_unclipped and len(first.w0) > 0 and at_bounds
 
     def share_beyond(self, size: float) -> float:
         """Return at which share of the inputs the mean is larger than ``size``, up or down."""
@@ -151,12 +171,29 @@ def unusual_tails(look: Look) -> str | None:
             f"A few observations of {look.name} lie very far from the others: look for codes such "
             "as −999 for missing values, and for rows in another unit."
         )
-    if ratio < FEWEST_TAILS:
-        return (
-            f"Observations of {look.name} take two values or so: read its mean as a share; "
-            "intervals for new observations say little."
-        )
     return None
+
+
+def two_values(look: Look) -> str | None:
+    """The law of the residuals has two atoms, every t² is one, or residuals have no tails."""
+    calibration = look.model.calibrations[look.target]
+    ratio = calibration.factor(COVERAGE) / max(calibration.factor(0.5), SMALLEST_FACTOR)
+    if not (look.is_likely(Kind.TWO_VALUES) or look.all_at_bounds or ratio < FEWEST_TAILS):
+        return None
+    return (
+        f"Observations of {look.name} take two values or so: read its mean as a share, or fit "
+        "PrivateGPClassifier; intervals for new observations say little."
+    )
+
+
+def many_equal(look: Look) -> str | None:
+    """The law of the residuals has a spike at one end: many observations are equal."""
+    if not look.is_likely(Kind.SPIKE) or look.all_at_bounds:
+        return None
+    return (
+        f"Many observations of {look.name} are equal, at one end of the others: its mean is that "
+        "of all of them; a second model of which are equal says more."
+    )
 
 
 def worse_stages(look: Look) -> str | None:
@@ -206,5 +243,5 @@ def _plausible_error(model: FittedModel, posterior: Posterior) -> float:
     return float(np.quantile(after_steps(outlook, steps).errors().rmse, PLAUSIBLE[1]))
 
 
-CHECKS = (outside_bounds, unusual_tails, worse_stages, far_from_forecast)
+CHECKS = (outside_bounds, unusual_tails, two_values, many_equal, worse_stages, far_from_forecast)
 """What is looked at where the unit is right: a wrong one explains all the others."""

@@ -21,7 +21,8 @@ from dpgp.steps.linear_stage import LinearStage
 from dpgp.steps.metric_guard import MetricGuard
 from dpgp.steps.metric_stage import MetricStage
 from dpgp.steps.purse import Purse
-from dpgp.steps.scale import Scale
+from dpgp.steps.residual_law import ResidualHistograms
+from dpgp.steps.scale import MeasureScale
 from dpgp.steps.target_histograms import TargetHistograms
 
 __all__ = [
@@ -36,10 +37,11 @@ __all__ = [
     "InputHistograms",
     "LinearStage",
     "MarginalHistograms",
+    "MeasureScale",
     "MetricGuard",
     "MetricStage",
     "Purse",
-    "Scale",
+    "ResidualHistograms",
     "Step",
     "TargetHistograms",
     "kinds_of",
@@ -50,8 +52,9 @@ FIXED_KINDS: tuple[type[Step], ...] = (
     Count,
     InputHistograms,
     GramStage,
+    ResidualHistograms,
     Guard,
-    Scale,
+    MeasureScale,
     Calibrate,
 )
 """Kinds of steps where features are fixed, in the order in which a fit takes them."""
@@ -63,14 +66,22 @@ METRIC_KINDS: tuple[type[Step], ...] = (
     LinearStage,
     CellCounts,
     MetricStage,
+    ResidualHistograms,
     MetricGuard,
-    Scale,
+    MeasureScale,
     Calibrate,
 )
 """The same where stages learn a metric."""
 
 STAGES = (GramStage, MetricStage)
 """Kinds of steps that take what the others leave of the budget."""
+
+
+BETWEEN_STAGES = (ResidualHistograms,)
+"""Kinds of steps that come after the first stages, whatever their place among the kinds."""
+
+FIRST_STAGES = 2
+"""After how many of them, or before the last one. By hand: early, since later stages go by it."""
 
 
 def kinds_of(options: Options) -> tuple[type[Step], ...]:
@@ -83,4 +94,15 @@ def planned_steps(purse: Purse, kinds: Sequence[type[Step]] | None = None) -> tu
     kinds = kinds_of(purse.options) if kinds is None else kinds
     fixed = [step for kind in kinds if kind not in STAGES for step in kind.planned(purse)]
     left = replace(purse, left=1.0 - math.fsum(step.share for step in fixed))
-    return tuple(step for kind in kinds for step in kind.planned(left))
+    return _in_order([step for kind in kinds for step in kind.planned(left)])
+
+
+def _in_order(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Put what comes between stages behind the first of them."""
+    between = [step for step in steps if isinstance(step, BETWEEN_STAGES)]
+    others = [step for step in steps if not isinstance(step, BETWEEN_STAGES)]
+    stages = [place for place, step in enumerate(others) if isinstance(step, STAGES)]
+    if not between:
+        return tuple(others)
+    cut = stages[min(FIRST_STAGES, len(stages) - 1) - 1] + 1
+    return (*others[:cut], *between, *others[cut:])

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpgp.features.residuals import Residuals
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.steps.numbered import NumberedStage
 from dpgp.steps.queries import GramQuery, gram_noise_stds
@@ -41,7 +40,7 @@ class GramStage(NumberedStage):
 
     def query(self, known: Known) -> GramQuery:
         """Ask for the Gram matrix of the features and what the mean so far leaves."""
-        residuals = residuals_of(known, [fit.clip for fit in known.targets])
+        residuals = known.residuals([fit.clip for fit in known.targets])
         return GramQuery(known.features, residuals, known.design.target_weight)
 
     def learn(self, known: Known, release: GramRelease) -> None:
@@ -61,9 +60,3 @@ class GramStage(NumberedStage):
             return "stages: one"
         split = " : ".join(f"{stage.share / planned[0].share:g}" for stage in planned)
         return f"{len(planned)} stages, {split}, each about what the ones before left unexplained"
-
-
-def residuals_of(known: Known, clips: list[float]) -> Residuals:
-    """Return what the present means leave of the targets, clipped."""
-    weights = np.array([fit.weights for fit in known.targets])
-    return Residuals(known.features, weights, np.array(clips))

@@ -10,7 +10,6 @@ from dpgp.features.inputs import BoxFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.privacy.mechanism import GramRelease
-from dpgp.steps.gram_stage import residuals_of
 from dpgp.steps.purse import NOTHING_CLIPPED
 from dpgp.steps.queries import GramQuery, gram_noise_stds
 from dpgp.steps.stage_release import stage_of
@@ -44,7 +43,7 @@ class Guard:
     def query(self, known: Known) -> GramQuery:
         """Ask for widely clipped residuals on constant and linear features."""
         simple = BoxFeatures(known.inputs, LinearFeatures(known.columns, CONSTANT_SHARE))
-        return GramQuery(simple, residuals_of(known, self._clips(known)))
+        return GramQuery(simple, known.residuals(self._clips(known)))
 
     def learn(self, known: Known, release: GramRelease) -> None:
         """Correct the mean of every target."""

@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.inputs import BoxFeatures, UnitInputs
+from dpgp.features.residuals import Residuals
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.gram_estimate import MANY_INPUTS, DoubtedEstimate
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.many.location import YES_NO
+from dpgp.inference.many.target import Target
 from dpgp.inference.posterior import Posterior
+from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
 from dpgp.inference.stages import TargetFit
 from dpgp.inference.yes_no import YesNoFit
@@ -123,6 +126,28 @@ class Known:
             )
             for _ in range(self.options.n_targets)
         )
+
+    @property
+    def residual_sds(self) -> list[float]:
+        """Standard deviations of what the present means leave of the targets."""
+        if self.options.learns_metric:
+            return self.many.residual_sds
+        return [fit.residual_sd for fit in self.targets]
+
+    def residuals(self, clips: Sequence[float]) -> Residuals:
+        """Return what the present means leave of the targets, to be clipped there."""
+        if self.options.learns_metric:
+            return self.many.residuals(self.inputs, clips)
+        weights = np.array([fit.weights for fit in self.targets])
+        return Residuals(self.features, weights, np.array(clips))
+
+    def learn_laws(self, laws: Sequence[ResidualLaw]) -> None:
+        """Take the law of the residuals of every target."""
+        fits: Sequence[TargetFit | Target] = (
+            self.many.fit.targets if self.options.learns_metric else self.targets
+        )
+        for fit, law in zip(fits, laws, strict=True):
+            fit.learn_law(law, self.signal / self.n)
 
     @property
     def posteriors(self) -> tuple[Posterior, ...]:

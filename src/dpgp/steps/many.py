@@ -118,11 +118,21 @@ class ManyInputs:
         self.fit.take(release, self.asked.phi, weight, renew=renew)
         self.asked = None
 
-    def residuals(self, inputs: UnitInputs) -> Residuals:
-        """Return what the present centres leave of the targets, clipped."""
+    def residuals(self, inputs: UnitInputs, clips: Sequence[float]) -> Residuals:
+        """Return what the present centres leave of the targets, to be clipped there."""
         fit = self.fit
         weights = [target.centre_in_bounds(fit.dictionary) for target in fit.targets]
-        return self.residuals_from(inputs, weights, _clips(fit))
+        return self.residuals_from(inputs, weights, clips)
+
+    @property
+    def clips(self) -> list[float]:
+        """Where the next stage clips, in units of the bounds."""
+        return _clips(self.fit)
+
+    @property
+    def residual_sds(self) -> list[float]:
+        """What is expected of the residuals' sds, in units of the bounds."""
+        return [target.location.scale * target.forecast for target in self.fit.targets]
 
     def residuals_from(
         self, inputs: UnitInputs, weights: Sequence[Array], clips: Sequence[float]
@@ -155,11 +165,9 @@ class ManyInputs:
 
     def guard(self, releases: Sequence[StageRelease]) -> None:
         """Correct the mean of every target by its guard's release."""
-        pairs = zip(self.unguarded, releases, strict=True)
-        self.posteriors = tuple(
-            guarded(posterior, release, self.fit.dictionary, self.kappa)
-            for posterior, release in pairs
-        )
+        clips = [stage.clip for stage in self.stages[-1]]
+        rows = zip(self.unguarded, releases, self.fit.targets, clips, strict=True)
+        self.posteriors = tuple(guarded(*row, self.fit.dictionary) for row in rows)
 
     def density(self, inputs: UnitInputs) -> InputDensity:
         """Return synthetic rows in the units of the inputs, each for equally many rows."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dpgp.features.inputs import BoxFeatures
 from dpgp.features.linear import LinearFeatures
-from dpgp.inference.guard import CONSTANT_SHARE, guard_kappa
+from dpgp.inference.clip_choice import guard_kappa
+from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.steps.purse import NOTHING_CLIPPED
 from dpgp.steps.queries import GramQuery, gram_noise_stds
@@ -69,6 +70,7 @@ class MetricGuard:
         return f"guard of the mean against skewed noise: {planned[0].share:.0%} of the budget"
 
     def _clips(self, known: Known) -> list[float]:
-        kappa = guard_kappa(known.n, known.mu_of(self.share))
-        targets = known.many.fit.targets
-        return [t.location.scale * min(t.widest, kappa * t.forecast) for t in targets]
+        n, mu, targets = known.n, known.mu_of(self.share), known.many.fit.targets
+        kappas = [guard_kappa(t.law, n, mu) for t in targets]
+        pairs = zip(targets, kappas, strict=True)
+        return [t.location.scale * min(t.widest, kappa * t.forecast) for t, kappa in pairs]

@@ -47,7 +47,7 @@ class MetricStage(NumberedStage):
         noise = noise_of_gram(known.options, 1.0, known.mu_of(self.share))
         question = known.many.ask(noise.cross_std, MOST_FEATURES)
         features = BoxFeatures(known.inputs, question.features)
-        return GramQuery(features, known.many.residuals(known.inputs))
+        return GramQuery(features, known.residuals(known.many.clips))
 
     def learn(self, known: Known, release: GramRelease) -> None:
         """Update the beliefs, and every second time the metric."""

@@ -37,7 +37,7 @@ EXACT_DENSITY = 1e-3
 
 
 @dataclass(frozen=True)
-class Scale:
+class MeasureScale:
     """Release the Gram matrix of a few features and of cut distances from the mean."""
 
     share: float
@@ -45,7 +45,7 @@ class Scale:
     activity: ClassVar[str] = "looking how far observations scatter"
 
     @classmethod
-    def planned(cls, purse: Purse) -> tuple[Scale, ...]:
+    def planned(cls, purse: Purse) -> tuple[MeasureScale, ...]:
         """Return the step where intervals are calibrated and the scale can be told from noise."""
         options = purse.options
         has_places = options.learns_metric or options.columns <= MOST_SCATTERED
@@ -90,7 +90,7 @@ class Scale:
         return outlook
 
     @classmethod
-    def why(cls, planned: Sequence[Scale]) -> str:
+    def why(cls, planned: Sequence[MeasureScale]) -> str:
         """Say what the function of the scale costs, or why there is none."""
         if not planned:
             return "no function of the scale: declined, or rows and budget could not tell it"

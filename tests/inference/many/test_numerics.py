@@ -7,11 +7,13 @@ from scipy.stats import multivariate_normal
 from dpgp.inference.clipping import second_moment
 from dpgp.inference.many.belief import Evidence, climb, condition, lower_root
 from dpgp.inference.many.dictionary import REFERENCE, Dictionary, kernel_of, theta_of
-from dpgp.inference.many.location import BINS, locate
+from dpgp.inference.many.location import BINS, Location, locate
 from dpgp.inference.many.metric import gradient_metric, metric_root
 from dpgp.inference.many.records import Record, gram_correction, operator_of, read_records
 from dpgp.inference.many.residuals import residual_sd
+from dpgp.inference.many.target import Centre, Target
 from dpgp.inference.many.water_filling import squared_weights, water_filled
+from dpgp.inference.residual_law import gaussian_law
 
 RNG = np.random.default_rng(0)
 SYNTHETIC = RNG.uniform(-1, 1, (1024, 4))
@@ -162,8 +164,11 @@ def test_a_target_is_located_from_its_histogram(noise_std):
 @pytest.mark.parametrize("truth", [0.7, 1.0, 1.8])
 def test_the_sd_of_residuals_is_read_from_clipped_squares(truth):
     square = float(second_moment(1.0, truth))
-    assert residual_sd(square, 1e-3, 1.0, 1.0, 1e5) == pytest.approx(truth, rel=0.03)
-    assert residual_sd(square, 10.0, 1.0, 1.0, 1e5) == pytest.approx(1.0, rel=0.3)
+    exact, drowned = (
+        residual_sd(square, noise, 1.0, 1.0, 1e5, gaussian_law()) for noise in (1e-3, 10.0)
+    )
+    assert exact == pytest.approx(truth, rel=0.03)
+    assert drowned == pytest.approx(1.0, rel=0.3)
 
 
 def test_a_root_of_a_covariance_that_rounding_made_negative():
@@ -180,3 +185,9 @@ def test_what_a_record_sees_is_computed_once_in_a_dictionary_and_anew_in_another
     assert DICTIONARY.seen_by(operator) is seen
     other = replace(DICTIONARY, root=0.5 * DICTIONARY.root)
     np.testing.assert_allclose(other.seen_by(operator), operator @ other.values)
+
+
+def test_a_copy_of_a_target_clips_where_the_target_does():
+    target = Target(Location(0.0, 0.5), 100.0, 1.0, Centre(NONE, NONE), None)
+    target.clip = 3.2
+    assert target.copy().clip == 3.2

@@ -25,9 +25,8 @@ from dpgp.inference.many.records import NormalEquations
 Array = NDArray[np.float64]
 
 LOG_STEP = 0.5
-LOG_SD_OF_SDS = 0.35
-"""Prior sd of the logarithm of every prior sd, around the reference: a step must raise the evidence
-by one at least, which little information does not do by chance."""
+LOG_SD_OF_SDS = 0.7
+"""Prior sd of the logarithm of every prior sd, around the reference."""
 
 LOWEST, HIGHEST = 0.3, 1.35
 

@@ -26,7 +26,7 @@ from dpgp.kernels.metric_rbf import MetricRBF
 
 Array = NDArray[np.float64]
 
-REFERENCE = np.array([0.4, 0.9, 0.5, 0.3, 0.6])
+REFERENCE = np.array([0.5, 0.8, 0.6, 0.3, 0.7])
 """Prior sds of constant, line, sum, broad and smooth part, in sds of the target."""
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.evidence import Measurement, Moments
 from dpgp.inference.gram_estimate import IsotropicEstimate
-from dpgp.inference.guard import CONSTANT_SHARE, apply_guard
+from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard
 from dpgp.inference.many.belief import Evidence, WeightBelief, condition, log_prior
 from dpgp.inference.many.dictionary import Dictionary, kernel_of, theta_of
 from dpgp.inference.many.records import NormalEquations
@@ -56,13 +56,19 @@ def final_of(target: Target, dictionary: Dictionary) -> Final:
 
 
 def guarded(
-    posterior: Posterior, release: StageRelease, dictionary: Dictionary, kappa: float
+    posterior: Posterior,
+    release: StageRelease,
+    target: Target,
+    clip: float,
+    dictionary: Dictionary,
 ) -> Posterior:
     """Return the posterior corrected by widely clipped residuals on constant and linear features.
 
-    The sampling noise that guard and stages share is taken as independent, which is cautious.
+    Stages clipped residuals of the target's law at ``clip``. The sampling noise that guard and
+    stages share is taken as independent, which is cautious.
     """
     Z, n = dictionary.anchors, release.n
+    noise = max(posterior.moments.noise, target.location.scale * target.least_sd)
     line = LinearFeatures(Z.shape[1], CONSTANT_SHARE).evaluate(Z)
     B = n * dictionary.second_moments
     independent = Measurement(np.zeros(len(B)), B, 0.0, np.zeros((len(B), 1)), np.zeros(1))
@@ -72,9 +78,10 @@ def guarded(
         IsotropicEstimate(B, 0.0),
         posterior.moments,
         dictionary.features.projection @ line.T,
-        kappa,
+        bias=BiasPrior.at(target.law, clip, noise),
+        beyond=BiasPrior.at(target.law, release.clip, noise),
     )
-    return replace(posterior, moments=found.moments)
+    return replace(posterior, moments=found)
 
 
 def _prior(dictionary: Dictionary, theta: Array) -> Array:

@@ -20,9 +20,10 @@ LINEAR_SHARE, LINEAR_SHARE_ALONE = 0.06, 0.15
 
 FEWEST_STAGES, MOST_STAGES = 4, 11
 MOST_CELLS = 256
-FEWEST_POINTS, MOST_POINTS, POINTS_STEP = 208, 608, 16
-"""Inducing points come in sixteens: matrix products treat the rest of a block in another way, and
-a row's numbers must not depend on its place."""
+FEWEST_POINTS, ENOUGH_POINTS, MOST_POINTS, POINTS_STEP = 208, 608, 800, 16
+"""More than enough pay where nμ is beyond 10⁴ alone. Inducing points come in sixteens: matrix
+products treat the rest of a block in another way, and a row's numbers must not depend on its place.
+"""
 
 MOST_FEATURES = 400
 """Features of a stage: the rest of them would each carry little, and d²/2 noises cost time."""
@@ -63,7 +64,8 @@ def number_of_cells(rows: float, noise_std: float) -> int:
 
 def inducing_points(signal: float) -> int:
     """Return how many synthetic rows serve as inducing points."""
-    return int(np.clip(signal / 4, FEWEST_POINTS, MOST_POINTS)) // POINTS_STEP * POINTS_STEP
+    wanted = max(min(signal / 4, ENOUGH_POINTS), signal / 20)
+    return int(np.clip(wanted, FEWEST_POINTS, MOST_POINTS)) // POINTS_STEP * POINTS_STEP
 
 
 def clip_kappa(signal: float) -> float:

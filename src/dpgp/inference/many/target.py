@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.inference.clipping import second_moment, slope
+from dpgp.inference.clip_choice import best_kappa
 from dpgp.inference.many.belief import Evidence, WeightBelief, climb, condition
 from dpgp.inference.many.dictionary import REFERENCE, Dictionary
 from dpgp.inference.many.location import Location
 from dpgp.inference.many.records import NormalEquations, Record, read_records
 from dpgp.inference.many.residuals import residual_sd
+from dpgp.inference.residual_law import ResidualLaw, gaussian_law
 from dpgp.inference.stage import LARGEST_RESIDUAL
 
 Array = NDArray[np.float64]
@@ -30,6 +31,11 @@ EXPLAINED = 0.8
 
 NEARLY_ALL = 0.75
 """Mean clipped square from which on nearly all residuals were clipped."""
+
+
+LEAST_PART = 0.25
+"""Part of what is not explained of the target's variance that residuals keep before their law is
+measured."""
 
 
 @dataclass(frozen=True)
@@ -73,9 +79,12 @@ class Target:
     was_useless: bool = False
     best: tuple[float, Array, float] | None = None
     clip: float = 0.0
+    law: ResidualLaw = field(default_factory=gaussian_law)
+    unknown: float = 1.0
+    measured: tuple[float, Array] = (1.0, np.zeros(1))
 
     def __post_init__(self) -> None:
-        self.clip = first_clip(self.location, self.kappa)
+        self.clip = self.clip or first_clip(self.location, self.kappa)
 
     @property
     def widest(self) -> float:
@@ -85,12 +94,12 @@ class Target:
     @property
     def gain(self) -> float:
         """Signal per unit of the released residual, g/R."""
-        return float(slope(self.clip, max(self.tau, 0.3 * self.clip))) / self.clip
+        return float(self.law.slope(self.clip, max(self.tau, 0.3 * self.clip))) / self.clip
 
     @property
     def _slope(self) -> float:
         """Share of the signal that survives clipping."""
-        return 1.0 if self.location.is_yes_no else float(slope(self.clip, self.tau))
+        return 1.0 if self.location.is_yes_no else float(self.law.slope(self.clip, self.tau))
 
     @property
     def _largest_residual(self) -> float:
@@ -100,7 +109,7 @@ class Target:
     def take(self, measured: Measured, operator: Array, squares: Array) -> None:
         """Take a stage's release; ``squares`` are mean squares of its features."""
         self.tau = residual_sd(
-            measured.square, measured.square_noise, self.clip, self.forecast, self.n
+            measured.square, measured.square_noise, self.clip, self.forecast, self.n, self.law
         )
         filled = measured.square > NEARLY_ALL and measured.square_noise < 0.15
         self.was_useless = filled and self.clip < self.widest
@@ -120,12 +129,28 @@ class Target:
             self.has_failed = False
         else:
             least = self.best[0]
-            surprise = measured.square - second_moment(self.clip, 1.05 * least) / self.clip**2
+            surprise = measured.square - self._expected_square(1.05 * least)
             self.has_failed = self.tau > 1.1 * least and surprise > 1.5 * measured.square_noise
         if self.has_failed:
             self.doubt, self.damping = min(1.5 * self.doubt, 1.0), max(0.1, 0.5 * self.damping)
         else:
             self.best = (self.tau, self.centre.values, self.clip)
+
+    def _expected_square(self, tau: float) -> float:
+        return float(self.law.second_moment(self.clip, tau)) / self.clip**2
+
+    def learn_law(self, law: ResidualLaw, mu: float) -> None:
+        """Take the law of the residuals, and clip where it is best from now on.
+
+        As if d directions were learned whose noise at a clip of one sd is what is still unknown of
+        f, 2d/(gnμ) = sqrt(E[(f − m)²])/τ.
+        """
+        self.forecast *= math.exp(law.log_sd)
+        self.measured, self.best, self.has_failed = (self.forecast, self.centre.values), None, False
+        known_as_well = math.sqrt(self.unknown) / self.forecast
+        directions = known_as_well * float(law.slope(1.0, 1.0)) * self.n * mu / 2
+        self.law, self.kappa = law, best_kappa(law, self.n, mu, directions)
+        self.clip = min(self.kappa * self.forecast, self.widest)
 
     def learn(self, dictionary: Dictionary) -> float:
         """Update weights and prior sds from all records; return the evidence."""
@@ -152,11 +177,26 @@ class Target:
             step = min(1.0, np.sqrt(EXPLAINED * self.tau**2 / max(moved, 1e-12)), self.damping)
             self.damping = min(1.0, 1.5 * self.damping)
             left = max(self.tau**2 - EXPLAINED * step**2 * moved, 0.25 * self.tau**2)
-            self.clip = min(self.clip, self.kappa * float(np.sqrt(left)))
-        self.forecast = float(np.sqrt(left))
         self.centre = self._between(dictionary, start, proposed, step)
+        self.forecast = max(math.sqrt(left), self.least_sd)
         if self.location.is_yes_no:
             self.clip = self._largest_residual
+        elif not self.has_failed:
+            self.clip = min(self.clip, self.kappa * self.forecast)
+        root, C = self.belief.root, dictionary.second_moments
+        self.unknown = float(np.sum((root @ C) * root))
+
+    @property
+    def least_sd(self) -> float:
+        """Sd that residuals of a law which is no bell still have, by what was explained since.
+
+        Clipping makes far values look small, so only of a bell a smaller one is believed. At first
+        all that is known is the sd of the target, one.
+        """
+        sd, values = self.measured
+        explained = float(np.mean((self.centre.values - values) ** 2))
+        part = LEAST_PART if math.isinf(self.law.log_sd_error) else self.law.suspicion
+        return math.sqrt(part * max(sd**2 - explained, 0.0))
 
     def _between(self, dictionary: Dictionary, start: Array, end: Array, step: float) -> Centre:
         """Return the function part of the way, in the present dictionary."""

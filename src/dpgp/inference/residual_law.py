@@ -1,0 +1,219 @@
+r"""What clipping does to residuals of a law, as tables over the clip :math:`a = R/\tau`.
+
+For residuals :math:`r = \tau z` of sd τ, clipping at R keeps the slope :math:`g = P(|z| < a)` of
+the signal. The location that it estimates is off the mean by :math:`\tau b(a)`,
+
+.. math:: b = \frac{E(z - a)_+ - E(-z - a)_+}{g}, \quad u = \frac{E(z - a)_+ + E(-z - a)_+}{g}
+
+if the law is the same at every x, and by up to :math:`\tau u(a)` if skewness changes with x. The
+law is Gaussian until a histogram has told it. docs/method.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from dpgp.inference import clipping
+from dpgp.inference.noisy_law import LawBelief
+from dpgp.inference.outcome_law import Kind, kinds
+from dpgp.inference.signed_law import GRID, both_sides
+
+Array = NDArray[np.float64]
+
+LAW_EDGES = both_sides(np.array([0, 0.4, 0.8, 1.2, 1.7, 2.4, 3.4, 4.6, 6.0, 9.0, 14.0, np.inf]))
+"""Edges of the histogram, in present sds of the residuals: far ones for far atoms and tails."""
+
+SMALLEST_SHARE, LARGEST_SHARE = 0.01, 0.03
+BIN_ERROR = 0.015
+"""Noise of a bin, as a share of all rows, that is paid for within these shares of μ². By hand:
+what a wrong clip costs against noise in the stages."""
+
+CLIPS = np.concatenate([np.linspace(0.0, 6.0, 121), np.geomspace(6.4, 60.0, 24)])
+"""Clips of the tables, in sds."""
+
+BIAS_SIZE = 2.0
+"""Prior sd of the bias where no law is known, in units of that of exponential noise. By hand."""
+
+BLUR = 0.05
+"""Least share of a Gaussian of the same sd in a measured law: f − f₀ blurs gaps and peaks, and
+where counts do not tell a bell from others all of it is Gaussian. By hand."""
+
+LEAST_SLOPE = 0.02
+"""Slope below which nothing is learned from a clip."""
+
+_MIDDLES = (GRID[1:] + GRID[:-1]) / 2
+
+
+@dataclass(frozen=True)
+class ResidualLaw:
+    """A law of unit sd, by tables over ``CLIPS``.
+
+    ``moments`` has the rows g, m₂, m₄ and E[z²; |z| < a], ``doubts`` the sd of what is believed of
+    m₂, ``biases`` the rows E[b], E[b²] and E[u²]. ``log_sd`` is what was found of the logarithm of
+    the sd in the histogram's unit, ``log_sd_error`` how well, and ``odds`` the probability that the
+    law is no bell, a half before it is measured.
+    """
+
+    moments: Array
+    doubts: Array
+    biases: Array
+    log_sd: float = 0.0
+    log_sd_error: float = math.inf
+    odds: float = 0.5
+
+    @property
+    def clarity(self) -> float:
+        """How much the histogram said for or against a bell: 0 nothing, 1 all."""
+        return abs(2.0 * self.odds - 1.0)
+
+    @property
+    def suspicion(self) -> float:
+        """How much it said against a bell."""
+        return max(2.0 * self.odds - 1.0, 0.0)
+
+    def slope(self, R: Any, tau: Any) -> Any:
+        """Share g of the signal that survives."""
+        return np.interp(R / tau, CLIPS, self.moments[0])
+
+    def second_moment(self, R: Any, tau: Any) -> Any:
+        """m₂ = E[clip(r, R)²]."""
+        return tau**2 * np.interp(R / tau, CLIPS, self.moments[1])
+
+    def fourth_moment(self, R: Any, tau: Any) -> Any:
+        """m₄ = E[clip(r, R)⁴]."""
+        return tau**4 * np.interp(R / tau, CLIPS, self.moments[2])
+
+    def second_moment_slope(self, R: Any, tau: Any) -> Any:
+        """dm₂/dτ² = E[z²; |z| < a]."""
+        return np.interp(R / tau, CLIPS, self.moments[3])
+
+    def doubt(self, R: Any, tau: Any) -> Any:
+        """Standard deviation of what is believed of m₂."""
+        return tau**2 * np.interp(R / tau, CLIPS, self.doubts)
+
+    def distortion(self, R: float, tau: float) -> float:
+        r"""Variance :math:`\sigma_R^2 = m_2/g^2 - \tau^2` that clipping adds."""
+        return max(float(self.second_moment(R, tau) / self.slope(R, tau) ** 2 - tau**2), 0.0)
+
+    def bias_at(self, a: float) -> tuple[float, float, float]:
+        """Return mean and sd of the bias b, and the size u of an uneven one, in sds."""
+        mean, square, uneven = (float(np.interp(a, CLIPS, row)) for row in self.biases)
+        return mean, math.sqrt(max(square - mean**2, 0.0)), math.sqrt(uneven)
+
+
+class GaussianLaw(ResidualLaw):
+    """The same for a Gaussian, by formulas: :mod:`dpgp.inference.clipping`."""
+
+    def slope(self, R: Any, tau: Any) -> Any:
+        """Share g of the signal that survives."""
+        return clipping.slope(R, tau)
+
+    def second_moment(self, R: Any, tau: Any) -> Any:
+        """m₂ = E[clip(r, R)²]."""
+        return clipping.second_moment(R, tau)
+
+    def fourth_moment(self, R: Any, tau: Any) -> Any:
+        """m₄ = E[clip(r, R)⁴]."""
+        return clipping.fourth_moment(R, tau)
+
+    def second_moment_slope(self, R: Any, tau: Any) -> Any:
+        """dm₂/dτ² = E[z²; |z| < a]."""
+        return clipping.second_moment_slope(R, tau)
+
+
+def law_share(signal: float) -> float:
+    r"""Share w of μ² for the histogram, from public numbers: a bin is known to 1.5 % of the rows.
+
+    :math:`\sqrt2/(n\mu\sqrt w) = 0.015` where that is between one and three hundredths.
+    """
+    return float(np.clip(2.0 / (BIN_ERROR * signal) ** 2, SMALLEST_SHARE, LARGEST_SHARE))
+
+
+@lru_cache(maxsize=1)
+def gaussian_law() -> GaussianLaw:
+    """Gaussian residuals, suspected of the bias of exponential ones."""
+    moments = np.diff(ndtr(GRID)) @ _moments(_MIDDLES)
+    suspected = np.array([(BIAS_SIZE * clipping.huber_bias(a)) ** 2 for a in CLIPS])
+    nothing = np.zeros_like(suspected)
+    return GaussianLaw(_usable(moments), nothing, np.array([nothing, suspected, suspected]))
+
+
+def measured_law(belief: LawBelief, largest: float) -> ResidualLaw:
+    """Return the law that noisy counts tell; no residual is beyond ``largest`` units.
+
+    Shapes are averaged, every candidate in units of its own sd; biases in units of the typical sd,
+    since far values make both sd and bias large.
+    """
+    suspect = (kinds() != Kind.BELL)[belief.is_likely]
+    belief, z = belief.likely(), np.clip(_MIDDLES, -largest, largest)
+    weights, masses = belief.weights, np.maximum(np.diff(belief.bent, axis=1), 0.0)
+    masses /= masses.sum(axis=1, keepdims=True)
+    log_sds = np.log(masses @ z**2) / 2
+    sds = np.exp(log_sds)
+    shapes = np.array(
+        [_rescaled(masses @ part, sds, k) for part, k in zip(_moments(z), POWERS, strict=True)]
+    )
+    odds = float(weights @ suspect)
+    blur = max(BLUR, 1.0 - abs(2.0 * odds - 1.0))
+    moments = (1 - blur) * np.einsum("k,mka->ma", weights, shapes) + blur * gaussian_law().moments
+    log_sd, error = _mean_and_sd(weights, log_sds)
+    common = np.full_like(sds, np.exp(log_sd))
+    return ResidualLaw(
+        _usable(moments),
+        (1 - blur) * _mean_and_sd(weights, shapes[1])[1],
+        _biases(belief, z, common, suspect) / _usable(moments)[0] ** np.array([[1], [2], [2]]),
+        float(log_sd),
+        float(error),
+        odds,
+    )
+
+
+def _biases(belief: LawBelief, z: Array, sds: Array, suspect: NDArray[np.bool_]) -> Array:
+    """Return E[gb], E[(gb)²] and E[(gu)²] at every clip, over candidates and masses of bins.
+
+    No bell is suspected of a skewness that changes with x.
+    """
+    above, below = (np.maximum(side * z[:, None] - CLIPS, 0.0) for side in (1.0, -1.0))
+    net, net_variance = belief.functionals(above - below)
+    whole, whole_variance = belief.functionals(above + below)
+    return np.array(
+        [
+            belief.weights @ _rescaled(net, sds, 1),
+            belief.weights @ _rescaled(net**2 + net_variance, sds, 2),
+            (suspect * belief.weights) @ _rescaled(whole**2 + whole_variance, sds, 2),
+        ]
+    )
+
+
+def _usable(moments: Array) -> Array:
+    """Keep the slope away from zero: it divides."""
+    return np.vstack([np.maximum(moments[0], LEAST_SLOPE), moments[1:]])
+
+
+def _mean_and_sd(weights: Array, values: Array) -> tuple[Array, Array]:
+    mean = weights @ values
+    return mean, np.sqrt(weights @ (values - mean) ** 2)
+
+
+def _rescaled(tables: Array, sds: Array, power: int) -> Array:
+    """Return tables over raw clips, one a row, over clips in sds and in powers of the sd."""
+    rows = zip(tables, sds, strict=True)
+    return np.array([np.interp(CLIPS * sd, CLIPS, row) / sd**power for row, sd in rows])
+
+
+POWERS = (0, 2, 4, 2)
+"""Of the sd, in the moments of clipped values."""
+
+
+def _moments(z: Array) -> Array:
+    """Return 1(|z| < a), min(|z|, a)², min(|z|, a)⁴ and z²1(|z| < a), (4, values, clips)."""
+    size = np.abs(z)[:, None]
+    within, cut = (size < CLIPS).astype(np.float64), np.minimum(size, CLIPS)
+    return np.array([within, cut**2, cut**4, size**2 * within])

@@ -1,0 +1,76 @@
+"""The law of the residuals: one signed histogram a target, between stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpgp.inference.outcome_law import kind_probabilities, outcome_belief
+from dpgp.inference.residual_law import LAW_EDGES, law_share, measured_law
+from dpgp.inference.stage import LARGEST_RESIDUAL
+from dpgp.steps.queries import HistogramQuery, count_noise
+
+if TYPE_CHECKING:
+    from dpgp.options import Options
+    from dpgp.steps.base import AnyOutlook
+    from dpgp.steps.known import Known
+    from dpgp.steps.purse import Purse
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ResidualHistograms:
+    """Release how residuals of the first stages are spread, in their present sds."""
+
+    share: float
+    label: ClassVar[str] = "law of residuals"
+    activity: ClassVar[str] = "looking how residuals are spread"
+
+    @classmethod
+    def planned(cls, purse: Purse) -> tuple[ResidualHistograms, ...]:
+        """Return the step where later stages clip by what it finds."""
+        if not purse.clips_residuals or len(purse.options.stages) == 1:
+            return ()
+        return (cls(law_share(purse.signal)),)
+
+    def noise_stds(self, options: Options, mu: float) -> list[float]:
+        """Return the noise of a bin."""
+        return [count_noise(options, options.n_targets, mu)]
+
+    def query(self, known: Known) -> HistogramQuery:
+        """Ask for counts of (y − f₀(x))/τ between public edges."""
+        residuals = known.residuals(known.residual_sds)
+        features = residuals.features
+
+        def scaled_residuals(inputs: Array, targets: Array) -> Array:
+            return residuals.of(inputs, targets, features, features.evaluate(inputs))
+
+        inner = LAW_EDGES[1:-1]
+        return HistogramQuery(scaled_residuals, known.options.n_targets, inner, known.inputs.filler)
+
+    def learn(self, known: Known, release: Any) -> None:
+        """Take the law of every target, by which stages clip from now on, and what kind it is."""
+        beliefs = [
+            outcome_belief(counts, release.noise_std, known.n, LAW_EDGES)
+            for counts in release.counts
+        ]
+        known.findings[self.label] = [kind_probabilities(belief) for belief in beliefs]
+        pairs = zip(beliefs, known.residual_sds, strict=True)
+        known.learn_laws([measured_law(law, LARGEST_RESIDUAL / sd) for law, sd in pairs])
+
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
+        """Return the outlook as it is: forecasts take the noise to be Gaussian."""
+        return outlook
+
+    @classmethod
+    def why(cls, planned: Sequence[ResidualHistograms]) -> str:
+        """Say what the histograms cost, or why there are none."""
+        if not planned:
+            return "no law of residuals: nothing is clipped by it"
+        share = planned[0].share
+        return f"the law of residuals, by which later stages clip: {share:.1%} of the budget"
