@@ -17,6 +17,7 @@ from dpgp.numeric import (
     numeric_matrix,
     numeric_targets,
     numeric_vector,
+    target_names,
 )
 
 FRAME = {"a": [1, 2], "b": [True, False]}
@@ -122,3 +123,22 @@ def test_a_row_of_data_is_no_header():
         with pytest.raises(ValueError, match="as if its file had no header") as caught:
             check_no_row_as_names(["age", name])
         assert name not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("y", "names"),
+    [
+        (pd.Series([1.0], name="height"), ("height",)),
+        (pd.DataFrame({"a": [1.0], "b": [2.0]}), ("a", "b")),
+        (pl.Series("height", [1.0]), ("height",)),
+        (pd.Series([1.0]), None),
+        (pd.Series([1.0], name=3), None),
+        (pd.Series([1.0], name="123456.789"), None),
+        (pd.Series([1.0], name="a\nb"), None),
+        (pl.Series([1.0]), None),
+        ([1.0], None),
+        (None, None),
+    ],
+)
+def test_targets_keep_their_names(y, names):
+    assert target_names(y) == names

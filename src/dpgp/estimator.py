@@ -19,7 +19,7 @@ from dpgp.coded_rows import CodedRows, categories_of, coded_matrix
 from dpgp.domain import Box
 from dpgp.effects.methods import EffectMethods
 from dpgp.ledger.ledger import ledger_of
-from dpgp.numeric import check_column_names, column_names
+from dpgp.numeric import check_column_names, column_names, target_names
 from dpgp.options import Options
 from dpgp.privacy.noise import noise_source
 from dpgp.private.arrays import scaled_rows
@@ -66,10 +66,10 @@ class PrivateGP(EffectMethods, BaseEstimator):  # type: ignore[misc]
             return self._fit_table(X, y, units, target)
         if self.engine is not None:
             raise ValueError("`engine` needs files: pass their paths as `X`, and `target`.")
-        categories = categories_of(X, self.categories)
+        categories, called = categories_of(X, self.categories), target_names(y)
         X, y = self._validated(X, y, categories)
         targets = y[None] if y.ndim == 1 else y.T
-        options = self._options(X.shape[1], len(targets), units is not None, categories)
+        options = self._options(X.shape[1], len(targets), units is not None, categories, called)
         self._fit_rows(scaled_rows(X, targets, options, units), options)
         self._targets_are_columns = y.ndim > 1
         return self

@@ -7,7 +7,7 @@ never do, and carry no other error behind them that does.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from dpgp.plain_text import check_names
+from dpgp.plain_text import check_names, is_name
 
 Array = NDArray[np.float64]
 
@@ -93,6 +93,27 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     """Return the column names of a data frame, None for anything else."""
     names = getattr(X, "column_names", getattr(X, "columns", None))  # pyarrow has both
     return None if names is None else tuple(str(name) for name in names)
+
+
+def target_names(y: Any) -> tuple[str, ...] | None:
+    """Return what the targets of a series or a data frame are called, None where nobody says.
+
+    What looks like a measurement is no name: a table that was read without its header has a row for
+    names.
+    """
+    columns = column_names(y)
+    names: Sequence[Any] = [getattr(y, "name", None)] if columns is None else columns
+    if not names or not all(isinstance(name, str) and _can_name(name) for name in names):
+        return None
+    return tuple(names) if len(set(names)) == len(names) else None
+
+
+def _can_name(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return bool(text) and is_name(text)
+    return False
 
 
 def check_column_names(names: Collection[str] | None, known: Collection[str] = ()) -> None:
