@@ -49,7 +49,7 @@ LARGEST_SD = 1.2
 ALL_CLIPPED, NEARLY_ONE = 0.8, 0.9
 """Shares of the largest possible second moment, and of the bounds, that speak of wrong units."""
 
-FEWEST_TAILS, MOST_TAILS = 1.7, 5.5
+FEWEST_TAILS, MOST_TAILS = 1.7, 5.0
 """Ratios of the 95 % to the 50 % factor of intervals: 2.9 is normal, 4.5 a Student law of df 2.5"""
 
 WORSE, CLEARLY = 1.25, 4.0
@@ -58,7 +58,7 @@ WORSE, CLEARLY = 1.25, 4.0
 LIKELY = 0.8
 """Probability from which on a kind of law is told."""
 
-AT_BOUNDS = 0.95
+AT_BOUNDS = 0.9
 """Mean t² of a target in [−1, 1] that other than two values hardly reach."""
 
 FAR_APART = 3.0
@@ -119,6 +119,11 @@ class Look:
         at_bounds = first.c / first.n - CLEARLY * unclear > AT_BOUNDS
         return first.is_unclipped and len(first.w0) > 0 and at_bounds
 
+    @property
+    def has_atoms(self) -> bool:
+        """Whether many observations are equal: forecasts take the noise to be Gaussian."""
+        return self.all_at_bounds or any(map(self.is_likely, (Kind.TWO_VALUES, Kind.SPIKE)))
+
     def share_beyond(self, size: float) -> float:
         """Return at which share of the inputs the mean is larger than ``size``, up or down."""
         return float(np.average(np.abs(self.function[0]) > size, weights=self.inputs[1]))
@@ -166,7 +171,7 @@ def unusual_tails(look: Look) -> str | None:
     """Residuals have far more, or far fewer, large values than a normal law: k_95/k_50."""
     calibration = look.model.calibrations[look.target]
     ratio = calibration.factor(COVERAGE) / max(calibration.factor(0.5), SMALLEST_FACTOR)
-    if ratio > MOST_TAILS:
+    if ratio > MOST_TAILS and not look.is_likely(Kind.SPIKE):
         return (
             f"A few observations of {look.name} lie very far from the others: look for codes such "
             "as −999 for missing values, and for rows in another unit."
@@ -216,7 +221,7 @@ def far_from_forecast(look: Look) -> str | None:
     """The posterior's own error of f is several times what was plausible before the fit."""
     scale = float(look.model.options.target_box.half_width[look.target])
     error, high = scale * look.error, scale * _plausible_error(look.model, look.posterior)
-    if error <= FAR_APART * high:
+    if error <= FAR_APART * high or look.has_atoms:
         return None
     return (
         f"The error of the mean of {look.name} is about {error:.2g}, though {high:.2g} at most was "
