@@ -36,10 +36,10 @@ def with_categories(box: Box, value: Any) -> Box:
     return replace(box, categories=categories)
 
 
-def classes_to_json(box: Box) -> dict[str, Any]:
-    """Return the two labels of a target that is one of two classes; nothing for a number."""
+def classes_to_json(box: Box) -> list[Any] | None:
+    """Return the two labels of a target that is one of two classes, None for numbers."""
     category = box.category(0)
-    return {} if category is None else {"classes": list(category.levels)}
+    return None if category is None else list(category.levels)
 
 
 def with_classes(box: Box, value: Any) -> Box:

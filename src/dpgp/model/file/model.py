@@ -41,7 +41,6 @@ from dpgp.kernels.files import kernel_from_json, kernel_to_json
 from dpgp.model.file.categories import (
     categories_to_json,
     classes_to_json,
-    has_entry,
     with_categories,
     with_classes,
 )
@@ -109,11 +108,13 @@ def encode(model: FittedModel) -> dict[str, Any]:
     scales = model.scales or (None,) * model.n_targets
     parts = zip(model.posteriors, model.calibrations, scales, strict=True)
     target_box = model.options.target_box
-    targets = {**_box_to_json(target_box), **classes_to_json(target_box)}
+    version = _format_of(model.options)
+    classes = {} if version < FORMAT else {"classes": classes_to_json(target_box)}
+    targets = {**_box_to_json(target_box), **classes}
     document = {
         "about": about(model.certificate),
         "kind": KIND,
-        "format": _format_of(model.options),
+        "format": version,
         "dpgp_version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "guarantee": certificate_to_json(model.certificate),
@@ -178,12 +179,12 @@ def decode(document: Any) -> FittedModel:
 
 
 def _targets(value: Any, count: int, version: int) -> Box:
-    names = ("low", "high", "names", *has_entry(value, "classes", version > 3), "as_columns")
+    names = ("low", "high", "names", *(["classes"] if version >= FORMAT else []), "as_columns")
     fields = as_fields(value, "targets", names)
     if not as_flag(fields["as_columns"], "targets.as_columns") and count > 1:
         raise ModelFileError("`targets.as_columns` must be true where there are several targets.")
     box = _box(fields, "targets", count)
-    return with_classes(box, fields["classes"]) if "classes" in fields else box
+    return box if fields.get("classes") is None else with_classes(box, fields["classes"])
 
 
 def _check_settings(model: FittedModel) -> None:
@@ -235,11 +236,10 @@ def _inputs_to_json(inputs: UnitInputs) -> dict[str, Any]:
 
 
 def _inputs(value: Any, version: int) -> UnitInputs:
-    levels = ("categories",) if version > 2 else has_entry(value, "categories", version > 1)
-    names = ("low", "high", "names", *levels, "warp")
+    names = ("low", "high", "names", *(["categories"] if version > 1 else []), "warp")
     fields = as_fields(value, "inputs", names)
     box = _box(fields, "inputs")
-    if fields.get("categories") is not None:
+    if version > 1 and not (version >= SIGNED_FROM and fields["categories"] is None):
         box = with_categories(box, fields["categories"])
     if fields["warp"] is None:
         return UnitInputs(box)
