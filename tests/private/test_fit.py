@@ -71,7 +71,7 @@ class Uneven:
         (
             Posterior,
             "predict",
-            ["input histograms", "stage 1", "guard of the mean", "local scale"],
+            ["input histograms", "stage 1", "guard of the mean"],
         ),
     ],
 )
