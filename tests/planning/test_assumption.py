@@ -1,11 +1,10 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 import dpgp
 from dpgp.planning.assumption import Assumption
-from dpgp.planning.reasons import WHY_LIMITED, reasons
+from dpgp.planning.forecast import Errors
+from dpgp.planning.reasons import are_limited_by_features
 
 WIDE = {"n": 3000, "bounds": (0, 10), "epsilon": 1.0, "delta": 1e-6}
 CLASSES = {**WIDE, "classes": ("no", "yes")}
@@ -81,14 +80,13 @@ def test_units_and_a_private_number_of_rows_cost_accuracy():
     assert public < private < people
 
 
-@pytest.mark.parametrize(("missing", "limited"), [(0.9, True), (0.1, False)])
-def test_the_plan_says_where_features_are_the_limit(missing, limited):
-    plan = dpgp.plan(**NUMBERS)
-    answer = plan.question.answer(plan.n, plan.epsilon)
-    errors = replace(answer.errors, missing=missing * answer.errors.rmse)
-    lines = reasons(plan.question, replace(answer, errors=errors))
-    assert errors.is_limited_by_features is limited
-    assert (WHY_LIMITED in lines) is limited
+@pytest.mark.parametrize(
+    ("missing", "without_noise", "limited"), [(0.9, 0.95, True), (0.9, 0.4, False), (0.1, 1, False)]
+)
+def test_features_are_the_limit_where_less_noise_would_not_help(missing, without_noise, limited):
+    one = np.ones(3)
+    errors, exact = (Errors(size * one, one, one, missing * one) for size in (1.0, without_noise))
+    assert are_limited_by_features(errors, exact) is limited
 
 
 def test_many_inputs_are_told_the_same():

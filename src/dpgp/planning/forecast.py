@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from dpgp.arithmetic import TINY
 from dpgp.features.base import WhitenedMap
 from dpgp.features.placement import regular_grid
 from dpgp.inference import clipping
@@ -48,9 +47,6 @@ RIDGE_IN_NOISE = 0.1
 """The same beyond three inputs, in units of 1/nμ: large weights that no release could show. By
 hand; `benchmarks/forecast.py` compares forecasts with fits."""
 
-MOSTLY = 0.5**0.5
-"""Root of the share of a squared error that counts as most of it."""
-
 PLAUSIBLE = (0.1, 0.9)
 """Quantiles over plausible functions that are the ends of a forecast: eight in ten lie between."""
 
@@ -71,11 +67,6 @@ class Errors:
     spread: Array
     noise: Array
     missing: Array
-
-    @property
-    def is_limited_by_features(self) -> bool:
-        """Whether most of the squared error is what the features miss."""
-        return bool(np.median(self.missing / np.maximum(self.rmse, TINY)) > MOSTLY)
 
 
 @dataclass(frozen=True)

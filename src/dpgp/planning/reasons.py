@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 
+from dpgp.arithmetic import TINY
 from dpgp.planning.design import Design, Layout, affordable, compare
+from dpgp.planning.forecast import Errors
 from dpgp.planning.many import ManyFunctions
 from dpgp.planning.prior_functions import Functions
 from dpgp.planning.question import Answer, Question, forecast
@@ -24,11 +26,19 @@ WHY_LIMITED = (
 )
 
 
+MOSTLY = 0.5**0.5
+"""Root of the share of a squared error that counts as most of it."""
+
+HARDLY_LESS = 0.8
+"""Share of an error that is left without noise, from which on privacy is not what limits it."""
+
+
 def reasons(question: Question, answer: Answer) -> tuple[str, ...]:
     """Give one line for each choice: the features, then every kind of step."""
     kinds = kinds_of(question.options)
     assumed = question.assumption.in_words(answer.errors.noise**2)
-    limit = [WHY_LIMITED] if answer.errors.is_limited_by_features else []
+    exact = question.answer(answer.setting.n, math.inf).errors
+    limit = [WHY_LIMITED] if are_limited_by_features(answer.errors, exact) else []
     of_steps = [kind.why([step for step in answer.steps if type(step) is kind]) for kind in kinds]
     design, functions = answer.design, question.functions
     if design is None or isinstance(functions, ManyFunctions):
@@ -43,6 +53,13 @@ def reasons(question: Question, answer: Answer) -> tuple[str, ...]:
         *of_steps,
         *_why_several_stages(question, answer, design, functions),
     )
+
+
+def are_limited_by_features(errors: Errors, exact: Errors) -> bool:
+    """Return whether features miss most of the error, and without noise it is hardly less."""
+    missed = float(np.median(errors.missing / np.maximum(errors.rmse, TINY)))
+    without_noise = float(np.median(exact.rmse) / np.median(errors.rmse))
+    return missed > MOSTLY and without_noise > HARDLY_LESS
 
 
 def _why_clipping(design: Design) -> str:
