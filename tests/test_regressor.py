@@ -78,7 +78,8 @@ def test_observations_are_more_uncertain_than_the_function(fitted):
     _, observed = fitted.predict(GRID, return_std=True)
     assert np.all(observed > latent)
     noise_std = np.sqrt(observed**2 - latent**2)
-    assert np.allclose(noise_std, noise_std[0])
+    # noise is even here, and learned to follow the inputs
+    assert noise_std.max() < 1.3 * noise_std.min()
     assert noise_std[0] == pytest.approx(0.1, rel=0.3)
 
 
@@ -116,14 +117,14 @@ def test_the_books_add_up_and_never_exceed(neighbours):
     assert certificate.seeded
     labels = [release.label for release in certificate.releases]
     assert ("number of rows" in labels) == (neighbours == "add-remove")
-    assert labels[-2:] == ["guard of the mean", "residual histograms"]
+    assert labels[-3:] == ["guard of the mean", "local scale", "residual histograms"]
 
 
 def test_stages_keep_to_their_shares():
     certificate = regressor(stages=(1, 3), warp=False, calibrate=False).fit(*data()).certificate_
-    first, second, guard = (release.mu**2 for release in certificate.releases)
+    first, law, second, guard = (release.mu**2 for release in certificate.releases)
     assert second / first == pytest.approx(3.0, rel=1e-9)
-    assert guard / (first + second + guard) == pytest.approx(0.05, rel=1e-9)
+    assert guard / (first + law + second + guard) == pytest.approx(0.05, rel=1e-9)
 
 
 def test_without_a_seed_it_is_private_and_differs_every_time():
