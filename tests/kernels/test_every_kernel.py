@@ -13,7 +13,7 @@ from dpgp import NormalizedKernel, ProductKernel
 from dpgp.arithmetic import NUMPY
 from dpgp.kernels.additive_rbf import AdditiveRBF
 from dpgp.kernels.bounds import check_kernel, envelope, product_factors, variance_bound
-from dpgp.kernels.envelopes import Cells
+from dpgp.kernels.envelopes import BoxCells
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
 from dpgp.kernels.formula import (
     batch_diag,
@@ -112,7 +112,7 @@ def test_values_stay_within_the_envelope(kernel):
         return  # no bound over everything, and none is asked for
     generator = np.random.default_rng(7)
     low = generator.uniform(-1, 0.5, (20, 2))
-    cells = Cells(low, low + 0.5, Y)
+    cells = BoxCells(low, low + 0.5, Y)
     found = envelope(kernel, cells)
     inside = low[:, None, :] + 0.5 * generator.uniform(size=(20, 15, 2))
     values = kernel(inside.reshape(-1, 2), Y).reshape(20, 15, -1)

@@ -14,7 +14,7 @@ from dpgp.kernels.bounds import (
     product_factors,
     variance_bound,
 )
-from dpgp.kernels.envelopes import Cells
+from dpgp.kernels.envelopes import BoxCells
 from dpgp.kernels.files import kernel_to_json
 from dpgp.kernels.formula import batch_diag, batch_gram
 from dpgp.kernels.registry import part_of, rule_of
@@ -66,7 +66,7 @@ def test_what_is_known_of_the_parent_is_not_known_of_it():
     assert {each.words for each in rule_of(kernel).learned(kernel)} == {
         "length_scale of the Declared part"
     }
-    cells = Cells(X - 0.1, X + 0.1, X[:2])
+    cells = BoxCells(X - 0.1, X + 0.1, X[:2])
     assert_allclose(envelope(kernel, cells).high, 0.5)
     with pytest.raises(ModelFileError, match="of type Declared cannot be saved"):
         kernel_to_json(sk.ConstantKernel(2.0) * kernel)

@@ -23,7 +23,7 @@ from dpgp.privacy.exact_sums import UnevenArithmeticError
 from dpgp.private.cluster_rows import (
     ArithmeticOfWorkersWarning,
     ClusterRows,
-    Measure,
+    PartMeasure,
     answers,
 )
 from dpgp.private.engines import check_engine, opened_engine, read_files
@@ -182,7 +182,7 @@ def test_a_file_that_a_worker_does_not_find_is_named(engine, folder, tmp_path):
     files = open_files([folder, tmp_path / "gone.csv"])
     (tmp_path / "gone.csv").unlink()
     with pytest.raises(TableError, match=r"gone.csv': no such file"):
-        list(answers(engine, Measure(wanted()), files))
+        list(answers(engine, PartMeasure(wanted()), files))
 
 
 class Uneven:

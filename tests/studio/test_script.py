@@ -16,7 +16,7 @@ from dpgp.cli.study import Study
 from dpgp.options import Options
 from dpgp.planning.plan import plan_of
 from dpgp.privacy import noise
-from dpgp.studio.asked import Asked
+from dpgp.studio.asked import AskedStudy
 from dpgp.studio.desk import OpenedTable
 from dpgp.studio.script import script_of
 from random_studies import studies
@@ -26,7 +26,7 @@ def asked_of(study, folder, delimiter=",", name="table.csv"):
     inputs = [*(study.features or ()), *(study.categories or ()), *study.targets]
     names = [column.name for column in inputs] + ([] if study.unit is None else [study.unit])
     table = OpenedTable("key", name, folder / name, Header(tuple(names), delimiter))
-    return Asked(table, replace(study, data=name))
+    return AskedStudy(table, replace(study, data=name))
 
 
 def run(asked, folder):

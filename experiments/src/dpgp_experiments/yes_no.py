@@ -39,7 +39,7 @@ OURS = "PrivateGPClassifier"
 COLOURS = {OURS: BLUE, "DP logistic": VERMILION, "DP-SGD": SKY}
 
 
-class Trial(NamedTuple):
+class YesNoTrial(NamedTuple):
     """A task, a method and its ε."""
 
     task: str
@@ -56,7 +56,7 @@ class Scored(NamedTuple):
     y: Array
 
 
-Scores = dict[Trial, list[Scored]]
+Scores = dict[YesNoTrial, list[Scored]]
 
 
 def ours(problem: Problem, X_test: Array, rng: np.random.Generator) -> Prediction:
@@ -97,7 +97,7 @@ def _fit_all(task: YesNoTask, epsilon: float, key: tuple[int, int, int], scores:
     problem = Problem(task.X[train], task.y[train], task.bounds, (0.0, 1.0), epsilon, DELTA)
     for number, (name, method) in enumerate(METHODS.items()):
         p = method(problem, task.X[test], generator(*key, number)).mean
-        scores.setdefault(Trial(task.title, name, epsilon), []).append(score(p, task.y[test]))
+        scores.setdefault(YesNoTrial(task.title, name, epsilon), []).append(score(p, task.y[test]))
 
 
 def score(p: Array, y: Array) -> Scored:
@@ -113,7 +113,7 @@ def reliability(p: Array, y: Array) -> tuple[Array, Array]:
     return np.array([p[b].mean() for b in bins]), np.array([y[b].mean() for b in bins])
 
 
-def _record(trial: Trial, scored: Sequence[Scored]) -> Record:
+def _record(trial: YesNoTrial, scored: Sequence[Scored]) -> Record:
     values: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(scored)}
     values |= Estimate.of(each.log_loss for each in scored).columns("log_loss")
     return values | Estimate.of(each.brier for each in scored).columns("brier")
@@ -128,7 +128,7 @@ def _table(scores: Scores, assignment: Assignment) -> TextTable:
     )
 
 
-def _row(trial: Trial, scored: Sequence[Scored]) -> list[str]:
+def _row(trial: YesNoTrial, scored: Sequence[Scored]) -> list[str]:
     log_loss = Estimate.of(each.log_loss for each in scored)
     brier = Estimate.of(each.brier for each in scored)
     texts = [f"{value.mean:.4f}±{value.error:.4f}" for value in (log_loss, brier)]
@@ -162,7 +162,7 @@ def _draw_reliability(axis: Axes, task: str, scores: Scores) -> None:
     axis.plot([0, 1], [0, 1], color=INK, lw=0.8, ls="--")
     largest = 0.0
     for method in METHODS:
-        scored = scores.get(Trial(task, method, SHOWN_EPSILON), [])
+        scored = scores.get(YesNoTrial(task, method, SHOWN_EPSILON), [])
         if scored:
             p, y = (
                 np.concatenate(parts) for parts in zip(*((s.p, s.y) for s in scored), strict=True)

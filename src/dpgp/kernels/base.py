@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.arithmetic import NUMPY, Library
-from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.envelopes import BoxCells, Envelope
 from dpgp.kernels.parameters import Learned
 
 Array = NDArray[np.float64]
@@ -95,7 +95,7 @@ class KernelRule(ABC):
         """Return one-dimensional kernels whose product is this one; None if there are none."""
         return None
 
-    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+    def envelope(self, kernel: Any, cells: BoxCells) -> Envelope:
         r"""Return range and majorant on cells: :math:`k(z, x)^2 \le k(z, z)\sup_x k(x, x)`."""
         largest = np.sqrt(self.variance_bound(kernel, None) * kernel.diag(cells.points))
         high = np.tile(largest, (len(cells.low), 1))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.kernels.base import Box
-from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.envelopes import BoxCells, Envelope
 from dpgp.kernels.formula import batch_diag, batch_gram
 from dpgp.kernels.registry import rule_of
 
@@ -39,7 +39,7 @@ def product_factors(kernel: Any, n_columns: int) -> list[Any] | None:
     return [kernel] if n_columns == 1 else rule_of(kernel).factors(kernel, n_columns)
 
 
-def envelope(kernel: Any, cells: Cells) -> Envelope:
+def envelope(kernel: Any, cells: BoxCells) -> Envelope:
     """Return range and majorant of ``kernel(z_j, x)``, ``x`` in each cell, ``z_j`` each point."""
     return rule_of(kernel).envelope(kernel, cells)
 

@@ -10,7 +10,7 @@ from sklearn.gaussian_process import kernels as sk
 
 from dpgp.arithmetic import Library
 from dpgp.kernels.base import Box, Tree
-from dpgp.kernels.envelopes import Cells, Envelope, constant_envelope
+from dpgp.kernels.envelopes import BoxCells, Envelope, constant_envelope
 from dpgp.kernels.leaf import Leaf
 from dpgp.kernels.parameters import LOG_VARIANCE_SD, Measure, Parameter, third_of_the_range
 
@@ -62,7 +62,7 @@ class ConstantRule(Leaf):
         """Return v and ones."""
         return [kernel] + [sk.ConstantKernel(1.0)] * (columns - 1)
 
-    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+    def envelope(self, kernel: Any, cells: BoxCells) -> Envelope:
         """Return v above and below."""
         return constant_envelope(float(kernel.constant_value), cells)
 

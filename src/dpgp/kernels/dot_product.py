@@ -10,7 +10,7 @@ from sklearn.gaussian_process import kernels as sk
 
 from dpgp.arithmetic import Library, transposed
 from dpgp.kernels.base import Box, Tree
-from dpgp.kernels.envelopes import ROUNDING, Cells, Envelope
+from dpgp.kernels.envelopes import ROUNDING, BoxCells, Envelope
 from dpgp.kernels.leaf import Leaf
 from dpgp.kernels.parameters import Measure, Parameter
 
@@ -66,7 +66,7 @@ class DotProductRule(Leaf):
         corner = np.maximum(np.abs(box[0]), np.abs(box[1]))
         return float(kernel.sigma_0**2 + corner @ corner)
 
-    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+    def envelope(self, kernel: Any, cells: BoxCells) -> Envelope:
         """Return the range of a linear function, from its ends along every column."""
         ends = np.stack([x[:, None, :] * cells.points for x in (cells.low, cells.high)])
         offset = kernel.sigma_0**2

@@ -17,7 +17,7 @@ ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
-class Cells:
+class BoxCells:
     """Boxes and points, with the differences between them per column, shape (c, m, D)."""
 
     low: Array
@@ -36,9 +36,9 @@ class Cells:
         low, high = self.low[:, None, :], self.high[:, None, :]
         return np.maximum(np.abs(low - self.points), np.abs(high - self.points))
 
-    def column(self, n: int) -> "Cells":
+    def column(self, n: int) -> "BoxCells":
         """The cells and points seen along column ``n`` alone."""
-        return Cells(self.low[:, [n]], self.high[:, [n]], self.points[:, [n]])
+        return BoxCells(self.low[:, [n]], self.high[:, [n]], self.points[:, [n]])
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Envelope:
         return Envelope(low, high, *_where(convex, corner, chord[..., None] * self.slope, high))
 
 
-def bound_sum(terms: Envelope, cells: Cells) -> tuple[Array, Array]:
+def bound_sum(terms: Envelope, cells: BoxCells) -> tuple[Array, Array]:
     """Upper bound on every cell of the sum of ``terms`` over the points, and where it points to."""
     low, high, slope = cells.low, cells.high, terms.slope
     # q(x) = Σ_j corner_j + Σ_jn slope_jn ((x_n - z_jn)² - f_jn²) is concave; x maximises it
@@ -118,7 +118,7 @@ def _where(valid: NDArray[np.bool_], corner: Array, slope: Array, high: Array) -
     return np.where(valid, corner, high), np.where(valid[..., None], slope, 0.0)
 
 
-def constant_envelope(value: float, cells: Cells) -> Envelope:
+def constant_envelope(value: float, cells: BoxCells) -> Envelope:
     """Return the envelope of a kernel with one value everywhere."""
     values = np.full((len(cells.low), len(cells.points)), value)
     return Envelope.flat(values, values, cells.points.shape[1])

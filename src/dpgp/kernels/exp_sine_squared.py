@@ -10,7 +10,7 @@ from sklearn.gaussian_process import kernels as sk
 
 from dpgp.arithmetic import SMALLEST_SQUARE, Library
 from dpgp.kernels.base import Box, Tree
-from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.envelopes import BoxCells, Envelope
 from dpgp.kernels.leaf import Leaf
 from dpgp.kernels.parameters import LOG_LENGTH_SD, Measure, Parameter, half_ranges
 
@@ -67,7 +67,7 @@ class ExpSineSquaredRule(Leaf):
             )
         return super().log_priors(kernel, columns)
 
-    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+    def envelope(self, kernel: Any, cells: BoxCells) -> Envelope:
         """Return the range of sin²(πt): 0 at every integer t, 1 half-way between."""
         turns = [
             np.linalg.norm(d, axis=-1) / kernel.periodicity for d in (cells.nearest, cells.farthest)

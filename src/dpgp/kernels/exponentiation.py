@@ -12,7 +12,7 @@ from dpgp.arithmetic import Library
 from dpgp.checked_values import as_fields, as_number, number_to_json
 from dpgp.kernels.base import Box, KernelRule, Tree
 from dpgp.kernels.bounds import envelope, inverse_scales, is_gaussian_mixture, variance_bound
-from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.envelopes import BoxCells, Envelope
 from dpgp.kernels.files import kernel_to_json, kernel_within
 from dpgp.kernels.formula import diagonal, gram, specify
 from dpgp.kernels.parameters import Learned
@@ -73,7 +73,7 @@ class ExponentiationRule(KernelRule):
         factors = rule_of(kernel.kernel).factors(kernel.kernel, columns)
         return None if factors is None else [factor**kernel.exponent for factor in factors]
 
-    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+    def envelope(self, kernel: Any, cells: BoxCells) -> Envelope:
         """Return the power of the envelope."""
         return envelope(kernel.kernel, cells) ** float(kernel.exponent)
 

@@ -15,7 +15,7 @@ from dpgp.arithmetic import Library
 from dpgp.checked_values import ModelFileError, as_fields, as_items
 from dpgp.kernels.base import Box, KernelRule, Tree
 from dpgp.kernels.bounds import envelope, inverse_scales, is_gaussian_mixture, variance_bound
-from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.envelopes import BoxCells, Envelope
 from dpgp.kernels.files import kernel_to_json, kernel_within
 from dpgp.kernels.formula import diagonal, gram, specify
 from dpgp.kernels.parameters import Learned
@@ -120,7 +120,7 @@ class ProductKernelRule(KernelRule):
         """Return the kernels of the columns."""
         return list(kernel.kernels) if len(kernel.kernels) == columns else None
 
-    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+    def envelope(self, kernel: Any, cells: BoxCells) -> Envelope:
         """Return the product of the columns' envelopes."""
         columns = cells.points.shape[1]
         return reduce(

@@ -11,7 +11,7 @@ from sklearn.gaussian_process import kernels as sk
 from dpgp.kernels.base import Tree
 from dpgp.kernels.bounds import envelope
 from dpgp.kernels.constant import RULE as CONSTANT
-from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.envelopes import BoxCells, Envelope
 from dpgp.kernels.formula import weighted_gram
 from dpgp.kernels.pair import Pair
 from dpgp.kernels.registry import part_of, rule_of
@@ -58,7 +58,7 @@ class ProductRule(Pair):
             return None
         return [a * b for a, b in zip(first, second, strict=True)]
 
-    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+    def envelope(self, kernel: Any, cells: BoxCells) -> Envelope:
         """Return the product of both envelopes."""
         return envelope(kernel.k1, cells) * envelope(kernel.k2, cells)
 

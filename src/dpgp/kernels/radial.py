@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from dpgp.arithmetic import NUMPY, Library, transposed
 from dpgp.kernels.base import Box, Tree
-from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.envelopes import BoxCells, Envelope
 from dpgp.kernels.leaf import Leaf
 from dpgp.kernels.parameters import LOG_LENGTH_SD, Measure, Parameter, half_ranges
 
@@ -69,7 +69,7 @@ class Radial(Leaf):
         """Return g(0) = 1."""
         return 1.0
 
-    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+    def envelope(self, kernel: Any, cells: BoxCells) -> Envelope:
         """Return g between its values at the nearest and farthest point, below its chord."""
         scale = np.broadcast_to(kernel.length_scale, cells.points.shape[1:])
         near = np.sum((cells.nearest / scale) ** 2, axis=-1)

@@ -10,7 +10,7 @@ from sklearn.gaussian_process import kernels as sk
 
 from dpgp.kernels.base import Tree
 from dpgp.kernels.bounds import envelope
-from dpgp.kernels.envelopes import Cells, Envelope
+from dpgp.kernels.envelopes import BoxCells, Envelope
 from dpgp.kernels.formula import weighted_gram
 from dpgp.kernels.pair import Pair
 
@@ -39,7 +39,7 @@ class SumRule(Pair):
         first, second = (weighted_gram(part, weights, X, Y) for part in tree["parts"])
         return first + second
 
-    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+    def envelope(self, kernel: Any, cells: BoxCells) -> Envelope:
         """Return the sum of both envelopes."""
         return envelope(kernel.k1, cells) + envelope(kernel.k2, cells)
 

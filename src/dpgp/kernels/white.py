@@ -10,7 +10,7 @@ from sklearn.gaussian_process import kernels as sk
 
 from dpgp.arithmetic import Library
 from dpgp.kernels.base import Box, Tree
-from dpgp.kernels.envelopes import Cells, Envelope, constant_envelope
+from dpgp.kernels.envelopes import BoxCells, Envelope, constant_envelope
 from dpgp.kernels.leaf import Leaf
 from dpgp.kernels.parameters import Measure, Parameter
 
@@ -40,7 +40,7 @@ class WhiteRule(Leaf):
         """Return v."""
         return float(kernel.noise_level)
 
-    def envelope(self, kernel: Any, cells: Cells) -> Envelope:
+    def envelope(self, kernel: Any, cells: BoxCells) -> Envelope:
         """Return 0: cov(ε(x), ε(z)) = 0 between different draws, also at x = z."""
         return constant_envelope(0.0, cells)
 

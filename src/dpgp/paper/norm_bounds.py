@@ -24,7 +24,7 @@ from dpgp.kernels.bounds import (
     product_factors,
     variance_bound,
 )
-from dpgp.kernels.envelopes import Cells, bound_sum
+from dpgp.kernels.envelopes import BoxCells, bound_sum
 
 Array = NDArray[np.float64]
 
@@ -36,10 +36,10 @@ SAME = 1e-12
 """Relative difference of positions or scales that counts as rounding."""
 
 CELL_LIMIT = 100_000
-"""Cells after which a search stops and reports the gap that is left."""
+"""BoxCells after which a search stops and reports the gap that is left."""
 
 BATCH = 256
-"""Cells split at a time: enough to be fast, few enough to prune early."""
+"""BoxCells split at a time: enough to be fast, few enough to prune early."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def _search(kernel: Any, points: Array, region: Array, relative_gap: float) -> C
 
 def _bound_cells(kernel: Any, Z: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:
     """Upper bounds of ‖k_Z(x)‖² on cells, the points that suggest them, and its values there."""
-    cells = Cells(low, high, Z)
+    cells = BoxCells(low, high, Z)
     upper, x = bound_sum(envelope(kernel, cells) ** 2, cells)
     values = np.sum(kernel(x, Z) ** 2, axis=1)
     if not np.all(np.isfinite(upper + values)):

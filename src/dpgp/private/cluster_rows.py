@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from dpgp.privacy.exact_sums import Integers, UnevenArithmeticError, shared_out
 from dpgp.private.rows import Rows
-from dpgp.private.source import Partial, Question, merged
+from dpgp.private.source import Partial, RowQuestion, merged
 from dpgp.private.table_file import TableFile, require
 from dpgp.private.table_rows import ReadFile, TableRows, Wanted
 from dpgp.private.tables import ClusterError, TableError
@@ -63,7 +63,7 @@ class ClusterRows:
             require(file, wanted.names)
         count = -(-PARTS_PER_WORKER * engine.workers // len(files))
         parts = [part for file in files for part in file.parts(count)]
-        sizes = _all(engine, Measure(wanted), parts)
+        sizes = _all(engine, PartMeasure(wanted), parts)
         kept = _kept(engine, parts, wanted, sizes)
         read = zip(parts, sizes, kept, strict=True)
         return cls(TableRows(tuple(ReadFile(p, wanted, s, bits) for p, s, bits in read)), engine)
@@ -79,7 +79,7 @@ class ClusterRows:
         """No rows, with as many columns."""
         return self.table.like
 
-    def total(self, question: Question, threads: int | None = None) -> Integers:
+    def total(self, question: RowQuestion, threads: int | None = None) -> Integers:
         """Return the exact sum over all rows, after one pass over the files."""
         parts = self.table.files
         partials = answers(self.engine, SumOfPart(question), parts)
@@ -90,7 +90,7 @@ class ClusterRows:
 
 
 @dataclass(frozen=True)
-class Measure:
+class PartMeasure:
     """Reads a part once, and says how many rows each of its pieces has."""
 
     wanted: Wanted
@@ -120,7 +120,7 @@ class FirstOfGroup:
 class SumOfPart:
     """Sums a part, on one thread of a worker."""
 
-    question: Question
+    question: RowQuestion
 
     def __call__(self, part: ReadFile) -> Partial:
         """Return the exact sum."""

@@ -13,7 +13,7 @@ from dpgp.private.source import total_over
 
 if TYPE_CHECKING:
     from dpgp.privacy.exact_sums import Integers
-    from dpgp.private.source import Question
+    from dpgp.private.source import RowQuestion
 
 Array = NDArray[np.float64]
 
@@ -58,7 +58,7 @@ class Rows:
         """Return themselves: what is in memory needs no reading."""
         return self
 
-    def total(self, question: Question, threads: int | None = None) -> Integers:
+    def total(self, question: RowQuestion, threads: int | None = None) -> Integers:
         """Return the exact sum over all rows."""
         sizes = [min(BATCH_ROWS, len(self) - at) for at in range(0, len(self), BATCH_ROWS)]
         return total_over(self.blocks(BATCH_ROWS), sizes, question, threads)

@@ -53,7 +53,7 @@ class Partial:
         return Partial(self.integers + other.integers, self.arithmetic)
 
 
-class Question(Protocol):
+class RowQuestion(Protocol):
     """A sum over rows of a public function of one row; public itself, so that it may travel."""
 
     def partial(self, batches: Iterable[Rows]) -> Partial:
@@ -79,13 +79,16 @@ class Source(Protocol):
         """No rows, of the type of those that it has."""
         ...
 
-    def total(self, question: Question, threads: int | None = None) -> Integers:
+    def total(self, question: RowQuestion, threads: int | None = None) -> Integers:
         """Return the exact sum over all rows, after one pass over them."""
         ...
 
 
 def total_over(
-    batches: Iterable[Batch], sizes: Sequence[int], question: Question, threads: int | None = None
+    batches: Iterable[Batch],
+    sizes: Sequence[int],
+    question: RowQuestion,
+    threads: int | None = None,
 ) -> Integers:
     """Return the exact sum over all batches, which threads of this process share.
 

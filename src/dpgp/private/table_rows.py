@@ -20,7 +20,7 @@ from dpgp.privacy.exact_sums import Integers, shared_out
 from dpgp.private.arrays import scaled_rows
 from dpgp.private.cells import Cells
 from dpgp.private.rows import Rows
-from dpgp.private.source import Question, total_over
+from dpgp.private.source import RowQuestion, total_over
 from dpgp.private.table_file import Piece, TableFile, require
 from dpgp.private.tables import TableError
 from dpgp.private.units import Bits, first_rows, unpacked
@@ -161,7 +161,7 @@ class TableRows:
         inputs, targets = len(wanted.inputs), len(wanted.targets)
         return Rows(np.empty((0, inputs)), np.empty((targets, 0)), np.empty(0, dtype=bool))
 
-    def total(self, question: Question, threads: int | None = None) -> Integers:
+    def total(self, question: RowQuestion, threads: int | None = None) -> Integers:
         """Return the exact sum over all rows, after one pass over the files."""
         batches = (batch for file in self.files for batch in file.batches())
         sizes = [size for file in self.files for size in file.sizes]

@@ -23,7 +23,7 @@ from dpgp.privacy.books import BudgetError
 from dpgp.studio.ledgers import verified
 from dpgp.studio.papers import REPORT
 from dpgp.studio.questions import Body, Studio, Values, table_values
-from dpgp.studio.security import Guard
+from dpgp.studio.security import Doorkeeper
 from dpgp.studio.words import as_sentence
 
 MOST_JSON = 2**20
@@ -73,7 +73,7 @@ def application(studio: Studio, token: str, port: int) -> ASGIApp:
         exception_handlers={Exception: _fault},
         lifespan=until_closed,
     )
-    return Guard(app, token, port)
+    return Doorkeeper(app, token, port)
 
 
 async def _answer(ask: Callable[[Body], Values], request: Request) -> Response:

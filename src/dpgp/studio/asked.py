@@ -25,7 +25,7 @@ OURS = ("data", "output", "ledger", "classes", "counts")
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedStudy:
     """A study and its table; public, but for the place of the table."""
 
     table: OpenedTable
@@ -80,7 +80,7 @@ class Asked:
             raise UsageError(f"'{self.table.name}' has no column '{absent[0]}'; choose another.")
 
 
-def read_asked(body: Mapping[str, Any], desk: Desk, ledger: Ledger | None) -> Asked:
+def read_asked(body: Mapping[str, Any], desk: Desk, ledger: Ledger | None) -> AskedStudy:
     """Read what a page sends; an error with a remedy where it cannot be meant."""
     table, entries = desk.table(body.get("table")), body.get("study")
     if not isinstance(entries, dict):
@@ -89,7 +89,7 @@ def read_asked(body: Mapping[str, Any], desk: Desk, ledger: Ledger | None) -> As
     if set(OURS) & set(said):
         raise UsageError("the page asks for what the studio does not do; load it again.")
     study = study_of(Path(STUDY_FILE), said)
-    return Asked(
+    return AskedStudy(
         table,
         replace(
             study,

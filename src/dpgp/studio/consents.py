@@ -15,7 +15,7 @@ from dpgp.planning.plan import Plan
 from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.privacy.rounding import text_down, text_up
 from dpgp.steps import Purse, planned_steps
-from dpgp.studio.asked import MODEL_FILE, Asked
+from dpgp.studio.asked import MODEL_FILE, AskedStudy
 from dpgp.studio.risk import in_words
 from dpgp.studio.words import as_sentence, in_page_words
 
@@ -26,7 +26,7 @@ PRIVATE = (
 )
 
 
-def consent(asked: Asked, folder: Path) -> dict[str, Any]:
+def consent(asked: AskedStudy, folder: Path) -> dict[str, Any]:
     """Return what a fit will make public, what it costs, and what speaks against it."""
     request, rows, ledger = asked.request, asked.rows, asked.ledger
     pairs = request_pairs(request, rows)

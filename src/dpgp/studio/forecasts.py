@@ -13,20 +13,20 @@ from dpgp.cli.plan import forecast
 from dpgp.cli.request import Request
 from dpgp.planning.plan import EPSILONS, Curve, Plan
 from dpgp.privacy.rounding import text_up
-from dpgp.studio.asked import Asked
+from dpgp.studio.asked import AskedStudy
 from dpgp.studio.risk import certainty, in_words
 
 MOST_POINTS = 20
 
 
-def forecasts(asked: Asked, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def forecasts(asked: AskedStudy, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return the forecast at every ε that is wanted."""
     request, rows = asked.request_to_plan, asked.rows
     curve = _planned(request, rows).curve(epsilons=sorted(set(_epsilons(wanted.get("at")))))
     return {"points": _points(curve, request), "warnings": weak_points(request, rows)}
 
 
-def epsilon_for(asked: Asked, wanted: Mapping[str, Any]) -> dict[str, Any]:
+def epsilon_for(asked: AskedStudy, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return the smallest ε that is expected to reach an error, in two digits, rounded up."""
     error = _number(wanted.get("error"), "the error")
     needed = _planned(asked.request_to_plan, asked.rows).epsilon_for(error)

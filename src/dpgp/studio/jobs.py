@@ -17,7 +17,7 @@ from typing import Any
 
 from dpgp.cli.failures import UsageError
 from dpgp.privacy.rounding import text_up
-from dpgp.studio.asked import STUDY_FILE, Asked
+from dpgp.studio.asked import STUDY_FILE, AskedStudy
 from dpgp.studio.consents import planned_releases
 from dpgp.studio.papers import PAPERS, SCRIPT
 from dpgp.studio.script import script_of
@@ -37,11 +37,11 @@ WITH_LEDGER = " The ledger counts it."
 
 
 @dataclass
-class Job:
+class FitJob:
     """One fit: what it is about, how far it is, and how it ended."""
 
     key: str
-    asked: Asked
+    asked: AskedStudy
     folder: Path
     releases: int
     status: str = "running"
@@ -137,29 +137,29 @@ class Jobs:
     def __init__(self, folder: Path, worker: Sequence[str] = WORKER) -> None:
         self.folder = folder
         self._worker = worker
-        self._jobs: dict[str, Job] = {}
+        self._jobs: dict[str, FitJob] = {}
         self._running: dict[str, tuple[subprocess.Popen[str], Thread]] = {}
         self._lock = Lock()
 
-    def all(self) -> list[Job]:
+    def all(self) -> list[FitJob]:
         """Return all fits, the newest first."""
         return list(self._jobs.values())[::-1]
 
-    def job(self, key: str) -> Job:
+    def job(self, key: str) -> FitJob:
         """Return a fit."""
         if key not in self._jobs:
             raise UsageError("there is no such fit; start again.")
         return self._jobs[key]
 
-    def key_of(self, asked: Asked) -> str:
+    def key_of(self, asked: AskedStudy) -> str:
         """Return the key that a consent to a study has until the fit has ended."""
         return asked.key(self.ended_before(asked))
 
-    def ended_before(self, asked: Asked) -> int:
+    def ended_before(self, asked: AskedStudy) -> int:
         """Return how often the same study was fitted here, and ended."""
         return sum(not job.is_running and job.asked == asked for job in self.all())
 
-    def start(self, asked: Asked, key: str) -> Job:
+    def start(self, asked: AskedStudy, key: str) -> FitJob:
         """Start a fit that was consented to; where it was started already, return that."""
         with self._lock:
             if key in self._jobs:
@@ -171,12 +171,12 @@ class Jobs:
                 )
             if self._running:
                 raise UsageError("another fit is running; wait for its end, or cancel it.")
-            job = Job(key, asked, self._new_folder(asked), self._releases(asked))
+            job = FitJob(key, asked, self._new_folder(asked), self._releases(asked))
             self._start_process(job)
             self._jobs[key] = job
             return job
 
-    def cancel(self, key: str) -> Job:
+    def cancel(self, key: str) -> FitJob:
         """Tell a fit to stop; it ends with what it has spent."""
         job = self.job(key)
         with self._lock:
@@ -187,7 +187,7 @@ class Jobs:
                     stdin.close()
         return job
 
-    def close(self) -> list[Job]:
+    def close(self) -> list[FitJob]:
         """Stop what runs, wait for it, and return the fits that were stopped."""
         stopped = [job for job in self.all() if job.is_running]
         for job in stopped:
@@ -196,10 +196,10 @@ class Jobs:
             thread.join()
         return stopped
 
-    def _releases(self, asked: Asked) -> int:
+    def _releases(self, asked: AskedStudy) -> int:
         return len(planned_releases(asked.request, asked.rows))
 
-    def _new_folder(self, asked: Asked) -> Path:
+    def _new_folder(self, asked: AskedStudy) -> Path:
         """Make the folder of a study, before anything is spent."""
         day = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
         slug = re.sub(r"[\W_]+", "-", asked.title.casefold()).strip("-")[:40] or "study"
@@ -209,7 +209,7 @@ class Jobs:
         (folder / SCRIPT).write_text(script_of(asked), encoding="utf-8", newline="\n")
         return folder
 
-    def _start_process(self, job: Job) -> None:
+    def _start_process(self, job: FitJob) -> None:
         process = subprocess.Popen(
             [*self._worker, str(job.folder), str(job.asked.table.path)],
             stdin=subprocess.PIPE,
@@ -222,7 +222,7 @@ class Jobs:
         self._running[job.key] = (process, thread)
         thread.start()
 
-    def _listen(self, job: Job, process: subprocess.Popen[str]) -> None:
+    def _listen(self, job: FitJob, process: subprocess.Popen[str]) -> None:
         assert process.stdout is not None
         with process:
             for line in process.stdout:
@@ -231,7 +231,7 @@ class Jobs:
             del self._running[job.key]
             self._end(job)
 
-    def _end(self, job: Job) -> None:
+    def _end(self, job: FitJob) -> None:
         """End a fit; what was spent is left beside the study where there is no model."""
         words = job.words()
         if not job.saved and job.may_have_spent:

@@ -9,11 +9,11 @@ from typing import Any
 
 from dpgp.cli.failures import UsageError
 from dpgp.ledger import Ledger
-from dpgp.studio.asked import Asked, read_asked
+from dpgp.studio.asked import AskedStudy, read_asked
 from dpgp.studio.consents import consent
 from dpgp.studio.desk import Desk, OpenedTable
 from dpgp.studio.forecasts import epsilon_for, forecasts
-from dpgp.studio.jobs import Job, Jobs
+from dpgp.studio.jobs import FitJob, Jobs
 from dpgp.studio.knowledge import as_hint
 from dpgp.studio.ledgers import chosen_ledger, ledger_values
 from dpgp.studio.papers import PAPERS, Paper
@@ -27,7 +27,7 @@ class Studio:
 
     def __init__(self, desk: Desk, jobs: Jobs, ledger: Ledger | None = None) -> None:
         self.desk, self.jobs, self.ledger = desk, jobs, ledger
-        self.stopped: list[Job] = []
+        self.stopped: list[FitJob] = []
         self._planning = Lock()
 
     def open_path(self, body: Body) -> Values:
@@ -97,7 +97,7 @@ class Studio:
         self.stopped = self.jobs.close()
         self.desk.close()
 
-    def _asked(self, body: Body) -> Asked:
+    def _asked(self, body: Body) -> AskedStudy:
         return read_asked(body, self.desk, self.ledger)
 
 

@@ -7,7 +7,7 @@ from pprint import pformat
 from typing import Any
 
 from dpgp.cli.request import Request
-from dpgp.studio.asked import MODEL_FILE, Asked
+from dpgp.studio.asked import MODEL_FILE, AskedStudy
 
 TEMPLATE = '''\
 """{title}
@@ -74,7 +74,7 @@ FORECAST = "print(plan())"
 NO_FORECAST = 'print("There is no forecast of several targets yet.")'
 
 
-def script_of(asked: Asked) -> str:
+def script_of(asked: AskedStudy) -> str:
     """Return the script of a study."""
     request = asked.request
     bounds = [column.bounds for column in request.targets]
@@ -108,7 +108,7 @@ def _question(request: Request) -> dict[str, Any]:
     }
 
 
-def _read(asked: Asked, request: Request) -> str:
+def _read(asked: AskedStudy, request: Request) -> str:
     delimiter = asked.table.header.delimiter
     if delimiter is None:
         return READ_PARQUET
@@ -120,7 +120,7 @@ def _read(asked: Asked, request: Request) -> str:
     )
 
 
-def _ledger(asked: Asked) -> str:
+def _ledger(asked: AskedStudy) -> str:
     study = asked.study
     if study.ledger is None:
         return ""

@@ -31,7 +31,7 @@ HEADERS = {
 }
 
 
-class Guard:
+class Doorkeeper:
     """Lets through what comes from the studio's own page, and says nothing to anybody else."""
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:

@@ -15,7 +15,7 @@ import uvicorn
 from dpgp.ledger import Ledger
 from dpgp.studio.app import application
 from dpgp.studio.desk import Desk
-from dpgp.studio.jobs import WORKER, Job, Jobs
+from dpgp.studio.jobs import WORKER, FitJob, Jobs
 from dpgp.studio.questions import Studio
 
 HOST = "127.0.0.1"
@@ -41,7 +41,7 @@ def serve(
     ledger: Ledger | None = None,
     folder: Path,
     worker: Sequence[str] = WORKER,
-) -> list[Job]:
+) -> list[FitJob]:
     """Serve until Ctrl-C, and return the fits that this stopped.
 
     ``ready`` is given the address. Port 0 takes any that is free.
