@@ -19,7 +19,7 @@ from sklearn.gaussian_process.kernels import (
 
 from dpgp.features.placement import regular_grid
 from dpgp.kernels.bounds import envelope, is_gaussian_mixture
-from dpgp.kernels.envelopes import Cells
+from dpgp.kernels.envelopes import BoxCells
 from dpgp.kernels.normalized import NormalizedKernel
 from dpgp.kernels.per_column import ProductKernel
 from dpgp.paper import norm_bounds
@@ -171,7 +171,7 @@ def test_no_point_of_the_box_exceeds_the_certified_bound_of_any_kernel(case):
 def test_kernel_stays_in_its_envelope(case, width):
     kernel, Z, rng = case
     low = rng.uniform(-2, 2, (20, Z.shape[1]))
-    cells = Cells(low, low + width * rng.uniform(size=low.shape), Z)
+    cells = BoxCells(low, low + width * rng.uniform(size=low.shape), Z)
     hull = envelope(kernel, cells)
     squared = hull**2
     for share in itertools.chain([0.0, 1.0], rng.uniform(size=(10, *low.shape))):

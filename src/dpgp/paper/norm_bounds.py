@@ -36,10 +36,10 @@ SAME = 1e-12
 """Relative difference of positions or scales that counts as rounding."""
 
 CELL_LIMIT = 100_000
-"""BoxCells after which a search stops and reports the gap that is left."""
+"""Cells after which a search stops and reports the gap that is left."""
 
 BATCH = 256
-"""BoxCells split at a time: enough to be fast, few enough to prune early."""
+"""Cells split at a time: enough to be fast, few enough to prune early."""
 
 
 @dataclass(frozen=True)
