@@ -47,7 +47,7 @@ def test_the_script_asks_the_same(folder, study, delimiter):
     asked = asked_of(study, folder, delimiter)
     seen = {}
 
-    def plan_with(options, n, noise_std=None):
+    def plan_with(options, n, **_):
         seen.update(options=options, n=n)
 
     with pytest.MonkeyPatch.context() as patch:
