@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from dpgp import PrivateGPRegressor, regressor
+from dpgp import PrivateGPRegressor, estimator
 
 ROWS = 20
 X = np.linspace(0.0, 1.0, ROWS)[:, None]
@@ -43,7 +43,7 @@ def fit(monkeypatch):
     def spend(*_, **__):
         raise SpentError
 
-    monkeypatch.setattr(regressor, "fit_rows", spend)
+    monkeypatch.setattr(estimator, "fit_alone_or_jointly", spend)
 
     def fit(X, y, missing="error"):
         PrivateGPRegressor(bounds=(0, 1), target_bounds=(0, 1), missing=missing).fit(X, y)

@@ -27,14 +27,14 @@ def folder(tmp_path_factory):
 def test_effects_prints_tables(folder, invoke):
     result = invoke("effects", folder / "two.json", "--along", "dose")
     assert result.exit_code == 0, result.output
-    for words in ("Importance for target", "Interactions for target", "Average of target", *NAMES):
+    for words in ("Importance for dose", "Interactions for target", "Average of target", *NAMES):
         assert words in result.stdout
 
 
 def test_effects_for_machines(folder, invoke):
     result = invoke("effects", folder / "two.json", "--along", "dose", "--json")
     found = json.loads(result.stdout)
-    assert found["target"] == "target"
+    assert found["target"] == "dose"
     assert found["importance"]["input"][0] == "dose"
     assert set(found["interactions"]) == {"input", "with", "share", "share_low", "share_high"}
     assert found["along dose"]["dose"][-1] == 1.0
@@ -66,7 +66,7 @@ def test_effects_refuses_what_cannot_be_meant(folder, tmp_path, invoke, refused)
 
 def test_show_lists_the_most_important_inputs(folder, invoke):
     text = invoke("show", folder / "two.json").stdout
-    assert "What matters for target" in text
+    assert "What matters for dose" in text
     assert "█" in text
     about = json.loads(invoke("show", folder / "two.json", "--json").stdout)
     assert about["importance"]["target"]["input"] == NAMES

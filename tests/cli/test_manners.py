@@ -136,7 +136,7 @@ def test_progress_names_the_steps_of_a_fit():
         fitted.fit(X, X[:, 0])
     fitted.fit(X, X[:, 0])  # nobody listens any more
     *stages, guard, last = shown
-    assert stages == ["stage 1 of 2", "stage 2 of 2"]
+    assert stages == ["stage 1 of 2", "looking how residuals are spread", "stage 2 of 2"]
     assert "guard" in guard
     assert last == "calibrating intervals"
 

@@ -50,7 +50,7 @@ def test_a_file_gives_back_the_model_itself(estimator, loaded):
     assert loaded.certificate == mine.certificate
     assert loaded.health == mine.health
     assert loaded.input_names == ["age", "weight"]
-    assert loaded.target_names == ["target"]
+    assert loaded.target_names == ["age"]
 
 
 def test_the_estimator_predicts_what_its_model_predicts(estimator):
@@ -64,11 +64,11 @@ def test_the_noise_is_told_in_units_of_the_target(loaded):
     draws = 60.0 * np.exp(loaded.posteriors[0].thetas[:, -1])
     assert_array_equal(loaded.noise_draws(0), draws)
     assert [low, median, high] == np.quantile(draws, [0.05, 0.5, 0.95]).tolist()
-    assert loaded.column_rows()[2] == ("target", "target", "70", "190")
+    assert loaded.column_rows()[2] == ("age", "target", "70", "190")
 
 
 def test_a_model_says_what_it_is_in_a_line(loaded):
-    assert repr(loaded).startswith("FittedModel(target by age, weight; NOT PRIVATE: a seeded")
+    assert repr(loaded).startswith("FittedModel(age by age, weight; NOT PRIVATE: a seeded")
 
 
 def test_a_loaded_model_can_be_saved_again(loaded, tmp_path):

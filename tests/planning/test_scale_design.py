@@ -33,7 +33,7 @@ def test_more_than_three_inputs_have_no_grid():
 
 
 def test_the_share_pays_for_a_noise_of_so_many_rows_within_limits():
-    share = scale_share(2600, 7.4)
-    assert 7.4 / np.sqrt(share) == pytest.approx(SUM_ERROR * 2600)
+    share = scale_share(2600, 6.5)
+    assert 6.5 / np.sqrt(share) == pytest.approx(SUM_ERROR * 2600)
     assert scale_share(100, 100.0) == LARGEST_SHARE
     assert scale_share(10**6, 1.0) == SMALLEST_SHARE
