@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
 def test_effects_prints_tables(folder, invoke):
     result = invoke("effects", folder / "two.json", "--along", "dose")
     assert result.exit_code == 0, result.output
-    for words in ("Importance for dose", "Interactions for target", "Average of target", *NAMES):
+    for words in ("Importance for dose", "Interactions for dose", "Average of target", *NAMES):
         assert words in result.stdout
 
 
@@ -69,7 +69,7 @@ def test_show_lists_the_most_important_inputs(folder, invoke):
     assert "What matters for dose" in text
     assert "█" in text
     about = json.loads(invoke("show", folder / "two.json", "--json").stdout)
-    assert about["importance"]["target"]["input"] == NAMES
+    assert about["importance"]["dose"]["input"] == NAMES
     assert "What matters" not in invoke("show", folder / "one.json").stdout
     targets = json.loads(invoke("show", folder / "targets.json", "--json").stdout)
     assert set(targets["importance"]) == {"target 1", "target 2"}

@@ -10,7 +10,7 @@ import json
 import secrets
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from dpgp.sites.errors import SitesError
@@ -19,6 +19,7 @@ from dpgp.sites.keys import Key
 NONCE_BYTES = 32
 LARGEST_MESSAGE = 2**28  # bytes: sixteen for each number of the largest Gram matrix
 LARGEST_GREETING = 1000
+LINGER_SECONDS = 2.0  # for last words to be read
 
 
 class Channel:
@@ -56,6 +57,17 @@ class Channel:
     def close(self) -> None:
         """End the connection."""
         self._connection.close()
+
+    def end_gently(self) -> None:
+        """Say nothing more, and listen until the other side has read what was said.
+
+        Closed with unread messages, a connection would lose our last words on their way.
+        """
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_WR)
+            self._connection.settimeout(LINGER_SECONDS)
+            while self._connection.recv(2**20):
+                pass
 
     def _opened(self, sealed: bytes) -> bytes:
         from cryptography.exceptions import InvalidTag

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import reduce
@@ -153,10 +153,12 @@ def _message(channel: Channel, kind: str) -> dict[str, Any]:
     return message
 
 
-def _tell_all(channels: Iterable[Channel], error: SitesError) -> None:
+def _tell_all(channels: Collection[Channel], error: SitesError) -> None:
     for channel in channels:
         with suppress(SitesError):
             channel.send("refused", why=f"{error} The joint fit was ended.")
+    for channel in channels:
+        channel.end_gently()
 
 
 def _agree(answers: Iterable[Any]) -> bool:
