@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
 def test_effects_prints_tables(folder, invoke):
     result = invoke("effects", folder / "two.json", "--along", "dose")
     assert result.exit_code == 0, result.output
-    for words in ("Importance for dose", "Interactions for dose", "Average of target", *NAMES):
+    for words in ("Importance for dose", "Interactions for dose", "Average of dose", *NAMES):
         assert words in result.stdout
 
 
