@@ -139,7 +139,7 @@ def _row(trial: YesNoTrial, scored: Sequence[Scored]) -> list[str]:
 def _draw(scores: Scores) -> Figure:
     """Draw log loss against ε, and reliability at one of them, a column for each task."""
     names = list(dict.fromkeys(trial.task for trial in scores))
-    figure, axes = panels(2, len(names), (4.2 * len(names), 6.8))
+    figure, axes = panels(2, len(names), (4.2 * len(names), 6.8), share=False)
     for column, task in enumerate(names):
         _draw_losses(axes[0][column], task, scores)
         _draw_reliability(axes[1][column], task, scores)
@@ -155,7 +155,8 @@ def _draw_losses(axis: Axes, task: str, scores: Scores) -> None:
         means, errors = [loss.mean for loss in losses], [loss.error for loss in losses]
         colour = COLOURS[method]
         axis.errorbar(epsilons, means, errors, color=colour, marker="o", ms=3, label=method)
-    axis.set(xscale="log", xlabel="ε", ylabel="log loss", title=task)
+    axis.set(xscale="log", xlabel="ε", ylabel="log loss")
+    axis.set_title(task, fontsize=9.5)
 
 
 def _draw_reliability(axis: Axes, task: str, scores: Scores) -> None:

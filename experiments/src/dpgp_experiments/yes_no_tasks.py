@@ -46,7 +46,7 @@ def _smoking() -> YesNoTask:
     fields = ("AgeInYearsAtScreening", "BodyMassIndexKgm2", "SmokedTobaccoLast5Days")
     values = _complete(people.read_columns(fields))
     bounds = (people.AGE.bounds, BODY_MASS_INDEX)
-    title = "tobacco in the last days by age and body mass index"
+    title = "tobacco in the last days by age and BMI"
     return YesNoTask("tobacco", title, values[:, :2], values[:, 2], bounds)
 
 
