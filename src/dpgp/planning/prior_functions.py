@@ -36,7 +36,7 @@ LEAST_CHANCE = 1e-3
 """Weight that a θ keeps whatever its functions do: a prior that never fits is still a prior."""
 
 ROUGHER = 0.45
-"""By hand, on functions of `benchmarks/forecast_family.py`: no proof that others are in range."""
+"""By hand, on functions of `benchmarks/forecast_family.py`; others may be out of range."""
 
 NEARLY_NO_NOISE = 0.01
 """In half-widths: what a probability may be beyond its bounds."""

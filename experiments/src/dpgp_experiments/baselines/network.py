@@ -8,7 +8,7 @@ accounted for. Both take the mean of the weights over the second half of the ste
 rate depends on the task through the noise that n, ε and δ imply: 0.004 over the root of z/(qn), the
 noise of a mean gradient in units of the clipping norm, at most 0.03, falling linearly to zero. It
 was found on simulated data. A network gives predictions without a distribution. *Classes*: one
-layer of 16 units, logistic loss, gradients clipped to 1; the best of several recipes on a table that
+layer of 16 units, logistic loss, gradients clipped to 1; the best of some recipes on a table that
 it is then compared on, which helps it.
 
 The gradient of a row at a layer is δaᵀ, so its squared norm is ‖δ‖²‖a‖² and no gradient of a single
