@@ -145,6 +145,8 @@ def _condition(
 class TargetFit:
     """The fit of one target: takes releases one by one, and says what to release next."""
 
+    model_kind: type[Model] = Model
+
     def __init__(
         self,
         features: WhitenedMap,
@@ -155,7 +157,7 @@ class TargetFit:
         rows_per_unit: int = 1,
     ) -> None:
         self.rows_per_unit = rows_per_unit
-        self.models = [Model(features, kernel, positions) for kernel in kernels]
+        self.models = [self.model_kind(features, kernel, positions) for kernel in kernels]
         self.kappa = kappa
         self.n = n
         self.residual = Residual()

@@ -7,15 +7,12 @@ residual from :math:`f_0` is beyond :math:`1 + \max|f_0|`. docs/how-to/yes-no.md
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.features.base import WhitenedMap
 from dpgp.inference.priors import HyperPrior
 from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.inference.stages import Model, TargetFit
@@ -43,17 +40,7 @@ class YesNoModel(Model):
 class YesNoFit(TargetFit):
     """The fit of a target that is yes or no."""
 
-    def __init__(
-        self,
-        features: WhitenedMap,
-        kernels: Sequence[Any],
-        positions: Array | None,
-        kappa: float,
-        n: float,
-        rows_per_unit: int = 1,
-    ) -> None:
-        super().__init__(features, kernels, positions, kappa, n, rows_per_unit)
-        self.models = [YesNoModel(features, kernel, positions) for kernel in kernels]
+    model_kind = YesNoModel
 
     @property
     def clip(self) -> float:
