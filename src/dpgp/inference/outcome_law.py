@@ -44,7 +44,8 @@ ONE_SIDED_SKEW = 0.5  # what exponential and lognormal values count as
 # Many equal values, on either side
 SHARES = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5])  # of the others
 SPIKED_LOG_SCALES = np.linspace(-0.8, 1.6, 13)
-SPIKE_WIDTH = 0.15  # of equal values, about a mean that is not constant
+SPIKED_LOG_SCALE, SPIKED_LOG_SCALE_SD = 0.4, 0.8  # a bell's σ is too small for them
+SPIKE_WIDTHS = (0.15, 0.4)  # of equal values, about a mean that is not constant
 
 
 def outcome_belief(
@@ -118,16 +119,18 @@ def _skewed_laws() -> Iterator[tuple[Law, float, Kind]]:
 def _one_sided_laws() -> Iterator[tuple[Law, float, Kind]]:
     """Positive values without a spike: exponential and lognormal."""
     for tail, log_scale, side in product(TAILS, SPIKED_LOG_SCALES, (1, -1)):
-        law = _signed(spike(1.0, tail), side * math.exp(log_scale))
+        law = _signed(spike(1.0, tail, SPIKE_WIDTHS[0]), side * math.exp(log_scale))
         yield law, _log_prior(log_scale, ONE_SIDED_SKEW), Kind.SKEWED
 
 
 def _spiked_laws() -> Iterator[tuple[Law, float, Kind]]:
-    for share, log_scale, side in product(SHARES, SPIKED_LOG_SCALES, (1, -1)):
-        scale, log_prior = side * math.exp(log_scale), _log_prior(log_scale, 0.0)
-        yield _signed(two_values(share), scale), log_prior, Kind.TWO_VALUES
+    choices = product(SHARES, SPIKED_LOG_SCALES, (1, -1), SPIKE_WIDTHS)
+    for share, log_scale, side, width in choices:
+        scale = side * math.exp(log_scale)
+        log_prior = -0.5 * ((log_scale - SPIKED_LOG_SCALE) / SPIKED_LOG_SCALE_SD) ** 2
+        yield _signed(two_values(share, width), scale), log_prior, Kind.TWO_VALUES
         for tail in TAILS:
-            yield _signed(spike(share, tail), scale), log_prior, Kind.SPIKE
+            yield _signed(spike(share, tail, width), scale), log_prior, Kind.SPIKE
 
 
 def _log_prior(log_scale: float, skew: float) -> float:
@@ -139,15 +142,15 @@ def _signed(law: Law, scale: float) -> Law:
     return (lambda x: law(x / scale)) if scale > 0 else (lambda x: 1 - law(x / scale))
 
 
-def two_values(share: float) -> Law:
+def two_values(share: float, width: float) -> Law:
     """CDF of two values of mean 0 and variance 1, the upper one with this share, blurred."""
     low, high = -math.sqrt(share / (1 - share)), math.sqrt((1 - share) / share)
     return lambda x: np.asarray(
-        (1 - share) * ndtr((x - low) / SPIKE_WIDTH) + share * ndtr((x - high) / SPIKE_WIDTH)
+        (1 - share) * ndtr((x - low) / width) + share * ndtr((x - high) / width)
     )
 
 
-def spike(share: float, tail: Tail) -> Law:
+def spike(share: float, tail: Tail, width: float) -> Law:
     """CDF of zeros, blurred, and a share of positive values; mean 0 and variance 1."""
     # E = p·E[x], Var = p·E[x²] − E²
     mean = share * tail.mean
@@ -156,7 +159,7 @@ def spike(share: float, tail: Tail) -> Law:
 
     def cdf(x: Array) -> Array:
         beyond = tail.cdf(np.maximum((x - low) * sd, 0.0))
-        return np.asarray((1 - share) * ndtr((x - low) / SPIKE_WIDTH) + share * beyond)
+        return np.asarray((1 - share) * ndtr((x - low) / width) + share * beyond)
 
     return cdf
 

@@ -41,6 +41,10 @@ CLIPS = np.concatenate([np.linspace(0.0, 6.0, 121), np.geomspace(6.4, 60.0, 24)]
 BIAS_SIZE = 2.0
 """Prior sd of the bias where no law is known, in units of that of exponential noise. By hand."""
 
+FAR_DOUBT = 2.0
+"""Prior sd of the bias of a law that is no bell, in units of what its candidates say: noise hides
+the few far values that cause most of it. By hand."""
+
 BLUR = 0.05
 """Least share of a Gaussian of the same sd in a measured law: f − f₀ blurs gaps and peaks, and
 where counts do not tell a bell from others all of it is Gaussian. By hand."""
@@ -103,9 +107,14 @@ class ResidualLaw:
         return max(float(self.second_moment(R, tau) / self.slope(R, tau) ** 2 - tau**2), 0.0)
 
     def bias_at(self, a: float) -> tuple[float, float, float]:
-        """Return mean and sd of the bias b, and the size u of an uneven one, in sds."""
+        """Return mean and sd of the bias b, and the size u of an uneven one, in sds.
+
+        As far as the law is no bell, the sd is at least ``FAR_DOUBT`` root mean squares.
+        """
         mean, square, uneven = (float(np.interp(a, CLIPS, row)) for row in self.biases)
-        return mean, math.sqrt(max(square - mean**2, 0.0)), math.sqrt(uneven)
+        # √(sd² + s²(D² − 1)E[b²])
+        doubt = self.suspicion**2 * (FAR_DOUBT**2 - 1.0) * square
+        return mean, math.sqrt(max(square - mean**2, 0.0) + doubt), math.sqrt(uneven)
 
 
 class GaussianLaw(ResidualLaw):

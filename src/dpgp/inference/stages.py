@@ -15,6 +15,7 @@ from dpgp.features.base import WhitenedMap
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.clip_choice import best_kappa, directions_of, guard_kappa
 from dpgp.inference.clusters import clustered
+from dpgp.inference.early_mean import EarlyMean
 from dpgp.inference.evidence import (
     Conditional,
     Measurement,
@@ -163,6 +164,7 @@ class TargetFit:
         self.residual = Residual()
         self.stages: list[StageRelease] = []
         self.states: list[State | None] = [None] * len(kernels)
+        self.early: EarlyMean | None = None
         self.guarded: Moments | None = None
 
     @property
@@ -208,6 +210,7 @@ class TargetFit:
         """Take the law of the residuals, and clip where it is best from now on."""
         self.kappa = best_kappa(law, self.n, mu, directions_of(self.models[0].columns))
         state, _ = self._fitted()
+        self.early = EarlyMean(state.moments, self.stages[-1].clip)
         unit = self.residual_sd
         spread = unit**2 - state.moments.noise**2
         self.residual = Residual.measured(law, unit, state.moments.w, spread)
@@ -228,15 +231,21 @@ class TargetFit:
         """Take the guard's release and correct the mean."""
         state, model = self._fitted()
         measurement = combine_stages(self.stages, state.gram, state.moments, self.residual.law)
-        self.guarded = apply_guard(
+        L = model.guard_embedding
+        guarded = apply_guard(
             release,
             measurement,
             state.gram,
             state.moments,
-            model.guard_embedding,
+            L,
             bias=self._bias_at(self.stages[-1].clip),
             beyond=self._bias_at(release.clip),
         )
+        if self.early is not None:
+            bias = self._bias_at(self.early.clip)
+            suspicion = self.residual.law.suspicion
+            guarded = self.early.correct(guarded, state.gram, L, bias, suspicion)
+        self.guarded = guarded
 
     def _bias_at(self, clip: float) -> BiasPrior:
         state, _ = self._fitted()

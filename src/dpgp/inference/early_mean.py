@@ -1,0 +1,47 @@
+r"""The average of f as the first stages saw it, with hardly a residual clipped.
+
+Stages that clip hard draw the mean to where most values are. Where the law of the residuals is no
+bell, what was believed of :math:`m = a^\top w`, a the average features of the rows, before the
+hard clips is one more measurement of the guarded weights, with the variance
+
+.. math:: (a^\top V_0a + \beta_0^2)/s^2
+
+for the bias :math:`\beta_0` of the early clip and the suspicion s against a bell. What early and
+late stages share of the sampling noise is small beside the noise of the first ones. docs/method.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpgp.inference.evidence import Moments
+from dpgp.inference.gram_estimate import GramEstimate
+from dpgp.inference.guard import CONSTANT_SHARE, Array, BiasPrior
+from dpgp.inference.pull_back import positive_part
+
+
+@dataclass(frozen=True)
+class EarlyMean:
+    """Beliefs before the law of the residuals was known, and where the last stage had clipped."""
+
+    moments: Moments
+    clip: float
+
+    def correct(
+        self, guarded: Moments, gram: GramEstimate, L: Array, bias: BiasPrior, suspicion: float
+    ) -> Moments:
+        """Condition the guarded weights on the early average; ``bias`` is that of its clip."""
+        if suspicion == 0.0:
+            return guarded
+        # φ_s has √share as its constant, so that BL e₀ ≈ √share Σφ
+        a = gram.B @ L[:, 0]
+        a = a * (math.sqrt(CONSTANT_SHARE) / float(L[:, 0] @ a))
+        doubt = (a @ self.moments.V @ a + bias.size**2) / suspicion**2
+        c = guarded.V @ a
+        gain = c / (a @ c + doubt)
+        w = guarded.w + gain * (a @ (self.moments.w - guarded.w))
+        V = positive_part(guarded.V - np.outer(gain, c))
+        return Moments(w, V, guarded.noise)
