@@ -90,7 +90,7 @@ def document(small: FittedModel) -> dict:
 
 
 def reloaded(gp: FittedModel, folder: Path) -> FittedModel:
-    gp.save(folder / "model.json")
+    gp.save(folder / "model.json", overwrite=True)
     return dpgp.load(folder / "model.json")
 
 
@@ -239,9 +239,25 @@ def test_a_failed_save_leaves_the_old_file_alone(small, tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(OSError, match=r"No space left on device: .*model\.json'"):
-        small.save(path)
+        small.save(path, overwrite=True)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_replaced_only_where_that_is_said(small, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text("old")
+    with pytest.raises(FileExistsError, match=r"model\.json' exists; pass overwrite=True"):
+        small.save(path)
+    assert path.read_text() == "old"
+    small.save(path, overwrite=True)
+    assert dpgp.load(path).certificate == small.certificate
+
+
+def test_a_link_to_nothing_is_a_file_too(small, tmp_path):
+    (tmp_path / "model.json").symlink_to(tmp_path / "absent.json")
+    with pytest.raises(FileExistsError):
+        small.save(tmp_path / "model.json")
 
 
 def test_a_saved_file_has_usual_permissions(small, tmp_path):

@@ -238,7 +238,7 @@ def save_model(model: FittedModel, path: Path) -> None:
     from dpgp.privacy.certificate import spending_noted
 
     with spending_noted(lambda: model.certificate):
-        model.save(path)
+        model.save(path, overwrite=True)  # `check_output` has asked whether it may
 
 
 def report_model(model: FittedModel, output: Path, json: bool) -> None:

@@ -185,11 +185,11 @@ class FittedModel(CentileMethods, EffectMethods):
 
         return check_health(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
         from dpgp.model.file import save
 
-        save(self, path)
+        save(self, path, overwrite)
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
         """Write a page about the model that any browser shows offline. docs/report.md"""

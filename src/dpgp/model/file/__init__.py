@@ -19,8 +19,12 @@ from dpgp.model.fitted import FittedModel
 __all__ = ["FORMAT", "ModelFileError", "load", "save"]
 
 
-def save(model: FittedModel, path: str | os.PathLike[str]) -> None:
+def save(model: FittedModel, path: str | os.PathLike[str], overwrite: bool = False) -> None:
     """Write a fitted model to ``path``: all of it or, if anything fails, nothing."""
+    if not overwrite and os.path.lexists(path):
+        raise FileExistsError(
+            f"'{os.fspath(path)}' exists; pass overwrite=True to replace it, or name another file."
+        )
     document = encode(model)
     _decoded(document)  # what could not be read back is not written
     write_document({**document, "digest": digest(document)}, path)
