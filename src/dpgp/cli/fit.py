@@ -97,6 +97,12 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    show_lines: Annotated[
+        bool,
+        typer.Option(
+            "--show-lines", help="Tell the lines of cells that cannot be read: about people."
+        ),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Spend without asking.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
     json: Json = False,
@@ -147,13 +153,13 @@ def fit(
         request = request_of(said)
         if dry_run:
             with opened_engine(engine) as workers:
-                raw = read_request(source, request, workers)
+                raw = read_request(source, request, workers, show_lines=show_lines)
             print_dry_run(request, said, _expected_rows(raw, request, said), purse, json)
             return
         path = checked_output(said.output, source, study, force)
         check_may_spend(yes)
         with opened_engine(engine) as workers:
-            raw = read_request(source, request, workers)
+            raw = read_request(source, request, workers, show_lines=show_lines)
             show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
             model = fit_request(request, raw, purse)
         save_model(model, path)
@@ -198,12 +204,14 @@ def opened_engine(engine: str | None) -> Iterator[Engine | None]:
         yield workers
 
 
-def read_request(source: str, request: Request, workers: Engine | None = None) -> Source:
+def read_request(
+    source: str, request: Request, workers: Engine | None = None, *, show_lines: bool = False
+) -> Source:
     """Go through the rows of a request once."""
     with working("Reading"):
         from dpgp.cli.rows import read_rows
 
-        return read_rows(source, request, workers)
+        return read_rows(source, request, workers, show_lines=show_lines)
 
 
 def _expected_rows(raw: Source, request: Request, said: Study) -> int | None:
