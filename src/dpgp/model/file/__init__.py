@@ -35,6 +35,10 @@ def load(path: str | os.PathLike[str]) -> FittedModel:
 
     It predicts what the saved one predicted, to the last bit on the same machine. Raises
     ModelFileError, a ValueError, where the file is not a model of a known format.
+
+    >>> gp.save("model.json")
+    >>> bool(load("model.json").predict([[10.0]])[0] == gp.predict([[10.0]])[0])
+    True
     """
     document = read_document(path)
     if isinstance(document, dict):
