@@ -161,7 +161,7 @@ def fit(
         with opened_engine(engine) as workers:
             raw = read_request(source, request, workers, show_lines=show_lines)
             show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
-            model = fit_request(request, raw, purse)
+            model = of_study(fit_request(request, raw, purse), said)
         save_model(model, path)
     report_model(model, path, json)
 
@@ -239,6 +239,13 @@ def fit_request(request: Request, rows: Source, ledger: Ledger | None = None) ->
 
         source, threads = noise_source(None), thread_count(None)
         return fit_rows(rows, request.options, source, threads, ledger=ledger)
+
+
+def of_study(model: FittedModel, said: Study) -> FittedModel:
+    """Return a model whose certificate names the study file that it was told by."""
+    from dataclasses import replace
+
+    return replace(model, certificate=model.certificate.of_study(said.record))
 
 
 def save_model(model: FittedModel, path: Path) -> None:

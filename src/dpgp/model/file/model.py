@@ -88,6 +88,7 @@ _FIELDS = (
     "input_density",
     "stages",
 )
+_OPTIONAL = ("id", "findings")
 _MODEL = (
     "kernel",
     "noise",
@@ -114,6 +115,7 @@ def encode(model: FittedModel) -> dict[str, Any]:
     document = {
         "about": about(model.certificate),
         "kind": KIND,
+        "id": model.id,
         "format": version,
         "dpgp_version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -139,7 +141,7 @@ def decode(document: Any) -> FittedModel:
     """Return the model that a document describes; everything in it is checked."""
     _check_format(document)
     findings = as_findings(document.get("findings", {}))
-    without = {name: part for name, part in document.items() if name != "findings"}
+    without = {name: part for name, part in document.items() if name not in _OPTIONAL}
     version = document["format"]
     is_signed = version >= SIGNED_FROM
     fields = as_fields(without, "the file", _FIELDS + (("scale_features",) if is_signed else ()))
@@ -175,7 +177,14 @@ def decode(document: Any) -> FittedModel:
     )
     _check_settings(model)
     _check_predictions(model)
+    _check_id(model, document.get("id"))
     return model
+
+
+def _check_id(model: FittedModel, stated: Any) -> None:
+    """Refuse a name that is another model's; older files have none."""
+    if stated is not None and stated != model.id:
+        raise ModelFileError("`id` does not follow from the sums in `stages`.")
 
 
 def _targets(value: Any, count: int, version: int) -> Box:
