@@ -46,16 +46,17 @@ def test_id_and_study_survive_the_file(model, tmp_path):
     assert again.certificate.study == STUDY
 
 
-def test_a_file_with_the_id_of_another_model_is_refused(model):
-    with pytest.raises(ModelFileError, match="`id` does not follow"):
-        decode({**encode(model), "id": "0" * 32})
-
-
 def test_a_file_without_id_and_study_is_read(model):
     document = encode(model)
     del document["id"], document["guarantee"]["study"]
     assert decode(document).id == model.id
     assert decode(document).certificate.study is None
+
+
+@pytest.mark.parametrize("stated", [None, "", 3, [], "0" * 32])
+def test_an_id_is_the_models_own_or_absent(model, stated):
+    with pytest.raises(ModelFileError, match="`id` does not follow"):
+        decode({**encode(model), "id": stated})
 
 
 @pytest.mark.parametrize("damage", [{"sha256": "abc"}, {"sha256": 1}, {"title": 2}, {"more": 1}])

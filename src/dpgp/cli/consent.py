@@ -134,6 +134,8 @@ def _forecast(request: Request, rows: int | None) -> Plan:
 def print_pairs(console: Console, pairs: list[list[str]]) -> None:
     """Print words and what they stand for, side by side."""
     grid = Table.grid(padding=(0, 3))
+    for _ in range(2):
+        grid.add_column(overflow="fold")
     for word, meaning in pairs:
         grid.add_row(f"[dim]{shown(word)}[/]", shown(meaning))
     console.print(Padding(grid, (0, 0, 0, 2)))

@@ -162,7 +162,7 @@ def fit(
             raw = read_request(source, request, workers, show_lines=show_lines)
             show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
             model = of_study(fit_request(request, raw, purse), said)
-        save_model(model, path)
+        save_model(model, path, overwrite=force)
     report_model(model, path, json)
 
 
@@ -248,12 +248,12 @@ def of_study(model: FittedModel, said: Study) -> FittedModel:
     return replace(model, certificate=model.certificate.of_study(said.record))
 
 
-def save_model(model: FittedModel, path: Path) -> None:
+def save_model(model: FittedModel, path: Path, *, overwrite: bool = False) -> None:
     """Write a model; where that fails, the error says what was spent."""
     from dpgp.privacy.certificate import spending_noted
 
     with spending_noted(lambda: model.certificate):
-        model.save(path, overwrite=True)  # `check_output` has asked whether it may
+        model.save(path, overwrite=overwrite)
 
 
 def report_model(model: FittedModel, output: Path, json: bool) -> None:

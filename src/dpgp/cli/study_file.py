@@ -71,7 +71,7 @@ class Entry:
 
     def name(self) -> str:
         """Return the value as one line to be published with the model."""
-        text = self.text()
+        text = " ".join(self.text().split())
         if len(text) > LONGEST_NAME or not is_plain(text):
             raise self.error(f"must be one line of at most {LONGEST_NAME} characters; shorten it")
         return text

@@ -6,9 +6,12 @@ import platform
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from dpgp import __version__
-from dpgp.privacy.noise import NoiseSource
+
+if TYPE_CHECKING:
+    from dpgp.privacy.noise import NoiseSource
 
 PACKAGES = ("numpy", "scipy", "opendp")
 """Packages whose arithmetic or noise a release rests on."""

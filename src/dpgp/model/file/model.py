@@ -115,10 +115,10 @@ def encode(model: FittedModel) -> dict[str, Any]:
     document = {
         "about": about(model.certificate),
         "kind": KIND,
-        "id": model.id,
         "format": version,
         "dpgp_version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "id": model.id,
         "guarantee": certificate_to_json(model.certificate),
         "settings": settings_to_json(model.options),
         "inputs": _inputs_to_json(model.inputs),
@@ -177,13 +177,13 @@ def decode(document: Any) -> FittedModel:
     )
     _check_settings(model)
     _check_predictions(model)
-    _check_id(model, document.get("id"))
+    _check_id(model, document)
     return model
 
 
-def _check_id(model: FittedModel, stated: Any) -> None:
+def _check_id(model: FittedModel, document: dict[str, Any]) -> None:
     """Refuse a name that is another model's; older files have none."""
-    if stated is not None and stated != model.id:
+    if "id" in document and document["id"] != model.id:
         raise ModelFileError("`id` does not follow from the sums in `stages`.")
 
 
