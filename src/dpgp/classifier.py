@@ -47,6 +47,23 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         The two labels, in the order in which they were named.
     model_, posterior_, release_, input_density_, certificate_, health_, spent_
         As those of :class:`~dpgp.PrivateGPRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> dose = np.random.default_rng(0).uniform(0, 10, (2000, 1))
+    >>> ill = np.where(dose[:, 0] > 5, "yes", "no")
+    >>> gp = PrivateGPClassifier(
+    ...     epsilon=1.0,
+    ...     delta=1e-6,
+    ...     bounds=(0, 10),
+    ...     classes=("no", "yes"),
+    ...     random_state=0,  # simulates: leave it out to publish
+    ... )
+    >>> gp.fit(dose, ill).predict([[1.0], [9.0]]).tolist()
+    ['no', 'yes']
+    >>> gp.predict_proba([[9.0]]).shape
+    (1, 2)
     """
 
     def __init__(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -21,9 +23,11 @@ from dpgp.effects.methods import EffectMethods
 from dpgp.ledger.ledger import ledger_of
 from dpgp.numeric import check_column_names, column_names, target_names
 from dpgp.options import Options
+from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.privacy.noise import noise_source
 from dpgp.private.arrays import scaled_rows
 from dpgp.private.joint import fit_alone_or_jointly
+from dpgp.report.guarantee import WeakGuaranteeWarning, weak_points
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
@@ -96,9 +100,16 @@ class PrivateGP(EffectMethods, BaseEstimator):  # type: ignore[misc]
 
     def _fit_rows(self, rows: Source, options: Options) -> None:
         threads, ledger = thread_count(self.n_jobs), ledger_of(self.ledger)
+        self._warn_if_weak(rows, options)
         with self._spending_kept():
             source = noise_source(self.random_state)
             self.model_ = fit_alone_or_jointly(self.site, rows, options, source, threads, ledger)
+
+    def _warn_if_weak(self, rows: Source, options: Options) -> None:
+        """Say before the first release what the command line says too."""
+        count = len(rows) if options.row_count_is_public and self.site is None else None
+        for sentence in weak_points(options.epsilon, options.delta, count):
+            warnings.warn(f"Weak guarantee: {sentence}", WeakGuaranteeWarning, stacklevel=4)
 
     def _forget(self) -> None:
         """Drop what an earlier fit found, so that no failure passes it off as new."""
@@ -114,6 +125,14 @@ class PrivateGP(EffectMethods, BaseEstimator):  # type: ignore[misc]
             if hasattr(error, "spent"):
                 self.spent_ = (*getattr(self, "spent_", ()), error.spent)
             raise
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Return scikit-learn's text, which hides defaults, with ε and δ always in front."""
+        others = copy(self)
+        others.epsilon, others.delta = EPSILON, DELTA
+        name, rest = BaseEstimator.__repr__(others, N_CHAR_MAX).split("(", 1)
+        between = "" if rest == ")" else ", "
+        return f"{name}(epsilon={self.epsilon!r}, delta={self.delta!r}{between}{rest}"
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -176,9 +195,9 @@ class PrivateGP(EffectMethods, BaseEstimator):  # type: ignore[misc]
         """What looks wrong, a sentence with its remedy each, from released numbers alone."""
         return self._fitted().health
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
-        self._fitted().save(path)
+        self._fitted().save(path, overwrite=overwrite)
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
         """Write a page about the fitted model that any browser shows offline. docs/report.md"""

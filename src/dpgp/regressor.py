@@ -105,6 +105,24 @@ class PrivateGPRegressor(CentileMethods, RegressorMixin, PrivateGP):  # type: ig
     spent_
         Only after fits that failed: a certificate of what each had booked by then. The error says
         it too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> age = np.random.default_rng(0).uniform(2, 18, (2000, 1))
+    >>> height = 80 + 5 * age[:, 0]
+    >>> gp = PrivateGPRegressor(
+    ...     epsilon=1.0,
+    ...     delta=1e-6,
+    ...     bounds=(2, 18),
+    ...     target_bounds=(70, 190),
+    ...     random_state=0,  # simulates: leave it out to publish
+    ... )
+    >>> mean, std = gp.fit(age, height).predict([[10.0]], return_std=True)
+    >>> bool(120 < mean[0] < 140)
+    True
+    >>> gp.certificate_.epsilon
+    1.0
     """
 
     def __init__(
@@ -167,6 +185,10 @@ class PrivateGPRegressor(CentileMethods, RegressorMixin, PrivateGP):  # type: ig
         """Return lower and upper ends of intervals that hold new observations that often.
 
         As :meth:`dpgp.model.fitted.FittedModel.predict_interval`.
+
+        >>> lower, upper = gp.predict_interval([[10.0]], coverage=0.9)
+        >>> bool(lower[0] < gp.predict([[10.0]])[0] < upper[0])
+        True
         """
         return self._fitted().predict_interval(self._inputs(X), coverage, latent)
 

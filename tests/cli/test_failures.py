@@ -3,11 +3,13 @@
 import os
 import signal
 import time
+from importlib import import_module
 
 import numpy as np
 import pytest
 import typer
 
+import dpgp
 from dpgp.cli.failures import failures_in_words
 from dpgp.inference.stages import TargetFit
 from dpgp.json_document import write_document
@@ -67,6 +69,26 @@ def test_a_model_that_cannot_be_written_is_spent(invoke, arguments, monkeypatch)
     assert result.exit_code == 2
     assert "no space left on device" in result.stderr
     assert "Spent by then: (1, 1e-06)-differential privacy" in result.stderr
+
+
+def test_a_file_that_appears_during_a_fit_is_left_and_the_model_kept(
+    invoke, arguments, monkeypatch, tmp_path
+):
+    command = import_module("dpgp.cli.fit")
+    path, fit_request = tmp_path / "model.json", command.fit_request
+
+    def fit_while_others_write(*request):
+        path.write_text("another's")
+        return fit_request(*request)
+
+    monkeypatch.setattr(command, "fit_request", fit_while_others_write)
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    (kept,) = set(tmp_path.glob("model*")) - {path}
+    assert f"The model is in '{kept}'" in result.stderr
+    assert "Spent by then" in result.stderr
+    assert path.read_text() == "another's"
+    assert dpgp.load(kept).certificate.is_private
 
 
 @failures_in_words()

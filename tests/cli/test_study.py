@@ -12,6 +12,7 @@ from dpgp.cli.request import Request, request_of
 from dpgp.cli.study import Missing, Study, with_study_file
 from dpgp.cli.study_file import read_study
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.provenance import StudyRecord
 
 STUDY = """
 title: "Growth: a study"
@@ -80,6 +81,8 @@ def test_fit_of_a_study_file(folder, invoke, refused, tmp_path_factory, monkeypa
     assert "expected error of the mean" in result.stderr  # --yes does not ask, but tells
     model = dpgp.load(folder / "model.json")
     assert model.certificate.is_private
+    content = (folder / "study.yaml").read_bytes()
+    assert model.certificate.study == StudyRecord.of(content, "Growth: a study")
     assert (model.certificate.epsilon, model.certificate.delta) == (1.0, 1e-6)
     assert model.input_names == ["age: years", "no"]
     assert (model.options.target_box.names, model.options.target_box.high[0]) == (
@@ -141,7 +144,7 @@ def test_the_budget_may_stand_on_the_command_line_alone(folder, invoke, refused,
         ("epsillon: 1", ("`epsillon` is not a key", "did you mean `epsilon`?")),
         ("target: {h: [0, 1]}", ("did you mean `targets`?",)),
         ("max-rows-per-unit: 2", ("did you mean `max_rows_per_unit`?",)),
-        ("colour: red", ("known keys are title, data,",)),
+        ("colour: red", ("known keys are title, id, data,",)),
         ("yes: true", ("`yes` belongs on the command line, as --yes",)),
         ("epsilon: one", ("`epsilon` must be a number, got 'one'",)),
         ("epsilon:", ("`epsilon` needs one value",)),

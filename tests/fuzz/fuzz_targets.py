@@ -156,7 +156,7 @@ def _model():
     options = {"bounds": (0, 1), "target_bounds": (0, 1), "features": "linear", "stages": 1}
     gp = dpgp.PrivateGPRegressor(**options, calibrate=False, random_state=0)
     path = FOLDER / "seed.json"
-    gp.fit(X, X[:, 0]).save(path)
+    gp.fit(X, X[:, 0]).save(path, overwrite=True)
     return json.dumps(json.loads(path.read_text(encoding="utf-8"))).encode()
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
 from dpgp.inference.many.dictionary import REFERENCE, kernel_of
 from dpgp.kernels.in_place import gram_in_place
@@ -13,6 +13,7 @@ KERNELS = {
     "leaf": RBF(0.5),
     "sum": RBF(0.5) + DotProduct(0.2),
     "factor behind": RBF(0.5) * ConstantKernel(0.7) + ConstantKernel(0.1),
+    "no closed form": ConstantKernel(0.3) * Matern(0.5, nu=0.7),
     "many inputs": kernel_of(GENERATOR.normal(size=(3, 3)), np.eye(3), REFERENCE),
 }
 

@@ -10,6 +10,7 @@ import os
 import re
 import stat
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from dpgp.kernels.files import kernel_from_json, kernel_to_json
 from dpgp.model.file import FORMAT, ModelFileError
 from dpgp.model.file.model import decode, encode
 from dpgp.model.fitted import FittedModel
+from dpgp.privacy.provenance import StudyRecord
 
 SEED = 987_654_321
 
@@ -81,7 +83,9 @@ def model(request: pytest.FixtureRequest) -> FittedModel:
 
 @pytest.fixture(scope="module")
 def small() -> FittedModel:
-    return fitted(1, inducing_points=4).model_
+    model = fitted(1, inducing_points=4).model_
+    study = StudyRecord.of(b"epsilon: 3", "Growth", "G-1")
+    return replace(model, certificate=model.certificate.of_study(study))
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +94,7 @@ def document(small: FittedModel) -> dict:
 
 
 def reloaded(gp: FittedModel, folder: Path) -> FittedModel:
-    gp.save(folder / "model.json")
+    gp.save(folder / "model.json", overwrite=True)
     return dpgp.load(folder / "model.json")
 
 
@@ -239,9 +243,35 @@ def test_a_failed_save_leaves_the_old_file_alone(small, tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full_disk)
     with pytest.raises(OSError, match=r"No space left on device: .*model\.json'"):
-        small.save(path)
+        small.save(path, overwrite=True)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_replaced_only_where_that_is_said(small, tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text("old")
+    small.save(path, overwrite=True)
+    assert dpgp.load(path).certificate == small.certificate
+
+
+def test_a_model_that_may_not_replace_a_file_is_kept_beside_it(small, tmp_path):
+    path, kept = tmp_path / "model.json", tmp_path / f"model-{small.id[:8]}.json"
+    path.write_text("old")
+    for _ in range(2):  # the second finds the model there already
+        with pytest.raises(FileExistsError, match=r"overwrite=True") as caught:
+            small.save(path)
+        words = f"'{path}' exists and was left as it is. The model is in '{kept}'"
+        assert str(caught.value).startswith(words)
+    assert path.read_text() == "old"
+    assert sorted(tmp_path.iterdir()) == [kept, path]
+    assert dpgp.load(kept).id == small.id
+
+
+def test_a_link_to_nothing_is_a_file_too(small, tmp_path):
+    (tmp_path / "model.json").symlink_to(tmp_path / "absent.json")
+    with pytest.raises(FileExistsError):
+        small.save(tmp_path / "model.json")
 
 
 def test_a_saved_file_has_usual_permissions(small, tmp_path):
@@ -559,9 +589,10 @@ def test_any_changed_value_is_refused_or_works(document, tmp_path_factory, data)
 @settings(max_examples=100)
 @given(data=st.data())
 def test_any_missing_or_added_field_is_refused(document, tmp_path_factory, data):
-    # a file may tell the versions of more packages, or of fewer
-    free = ("guarantee", "versions")
-    fields = [p for p in paths(document) if isinstance(p[-1], str) and p[:-1] != free]
+    # a file may tell the versions of more packages, or of fewer; older ones have no id and no study
+    free, optional = ("guarantee", "versions"), {("id",), ("guarantee", "study")}
+    named = [p for p in paths(document) if isinstance(p[-1], str)]
+    fields = [p for p in named if p[:-1] != free and p not in optional]
     path = data.draw(st.sampled_from(fields))
     damaged = copy.deepcopy(document)
     part = damaged

@@ -113,3 +113,12 @@ def test_the_script_spends_from_the_ledger(tmp_path):
     text = script_of(asked_of(study, tmp_path))
     ledger = repr(str(tmp_path / "it's.ledger"))
     assert f"fit(ledger=dpgp.Ledger({ledger}).partition('north'))" in text
+
+
+def test_the_script_spends_nothing_where_it_could_not_save(tmp_path, monkeypatch):
+    (tmp_path / "model.json").write_text("old")
+    path = tmp_path / "script.py"
+    path.write_text(script_of(asked_of(PEOPLE, tmp_path)), encoding="utf-8")
+    monkeypatch.setattr("builtins.input", lambda _: "y")
+    with pytest.raises(SystemExit, match=r"model\.json exists.*Nothing was spent"):
+        runpy.run_path(str(path), run_name="__main__")

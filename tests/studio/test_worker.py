@@ -8,6 +8,7 @@ from contextlib import nullcontext
 import pytest
 from studio_client import girls
 
+import dpgp
 from dpgp.inference.stages import TargetFit
 from dpgp.privacy import noise
 from dpgp.studio import worker
@@ -105,7 +106,10 @@ def test_a_fit_says_its_steps_and_writes_its_papers(heard, tmp_path):
     names = {path.name for path in (tmp_path / "results").iterdir()}
     assert names == {"model.json", "report.html", "certificate.txt", "statement.md", "study.yaml"}
     certificate = (tmp_path / "results" / "certificate.txt").read_text(encoding="utf-8")
-    assert certificate.startswith("Girls\n\n(1, 1e-06)-differential privacy")
+    model = dpgp.load(tmp_path / "results" / "model.json")
+    words = f"Girls\n\nModel {model.id}\n\n(1, 1e-06)-differential privacy"
+    assert certificate.startswith(words)
+    assert model.certificate.study.title == "Girls"
 
 
 def test_it_stops_when_its_input_ends(tmp_path):

@@ -15,9 +15,6 @@ from dpgp.cli.output import Screen, shown
 from dpgp.cli.request import Request
 from dpgp.cli.study import Study
 
-LARGEST_USUAL = 10.0
-"""ε beyond which a guarantee is hardly one."""
-
 if TYPE_CHECKING:
     from dpgp.ledger import Ledger
     from dpgp.planning.plan import Plan
@@ -47,11 +44,13 @@ def print_request(
     console: Console, request: Request, rows: int | None, title: str | None = None
 ) -> None:
     """Print what a fit will release; ``rows`` is their number, a public guess of it, or None."""
+    from dpgp.report.guarantee import weak_points
+
     if title is not None:
         console.print(shown(title), style="bold", highlight=False)
     console.print("[bold]A fit spends privacy budget; those of fits to the same people add up[/]")
     print_pairs(console, request_pairs(request, rows))
-    for warning in weak_points(request, rows):
+    for warning in weak_points(request.epsilon, request.delta, rows):
         text = f"[yellow]Weak guarantee:[/] {shown(warning)}"
         console.print(text, soft_wrap=True, highlight=False)
 
@@ -66,26 +65,6 @@ def request_pairs(request: Request, rows: int | None) -> list[list[str]]:
         ["protects", request.protects],
         ["rows", _rows_in_words(request, rows)],
     ]
-
-
-def weak_points(request: Request, rows: int | None) -> list[str]:
-    """Return in sentences why a guarantee promises little; nothing where it does not."""
-    from dpgp.privacy.rounding import factor_text
-    from dpgp.report.guarantee import strength
-
-    found = []
-    if request.epsilon > LARGEST_USUAL:
-        found.append(
-            f"ε = {request.epsilon:g} promises {strength(request.epsilon)} protection: what can be "
-            f"concluded about somebody may change by a factor of {factor_text(request.epsilon)}. "
-            f"Choose {LARGEST_USUAL:g} or less."
-        )
-    if rows is not None and request.delta * rows >= 1.0:
-        found.append(
-            f"δ = {request.delta:g} is not below 1/rows; such a δ would allow to publish "
-            "somebody's row as it is. Choose one far below."
-        )
-    return found
 
 
 def _rows_in_words(request: Request, rows: int | None) -> str:
@@ -155,6 +134,8 @@ def _forecast(request: Request, rows: int | None) -> Plan:
 def print_pairs(console: Console, pairs: list[list[str]]) -> None:
     """Print words and what they stand for, side by side."""
     grid = Table.grid(padding=(0, 3))
+    for _ in range(2):
+        grid.add_column(overflow="fold")
     for word, meaning in pairs:
         grid.add_row(f"[dim]{shown(word)}[/]", shown(meaning))
     console.print(Padding(grid, (0, 0, 0, 2)))

@@ -91,7 +91,7 @@ def _save(model: FittedModel, folder: Path) -> None:
     from dpgp.report.html import report_html
     from dpgp.report.style import save_figure
 
-    model.save(folder / "model.json")
+    model.save(folder / "model.json", overwrite=True)
     save_figure(draw_height(model), folder / "figure", ("png",))
     (folder / "report.html").write_text(report_html(model, title=TITLE), encoding="utf-8")
 

@@ -45,10 +45,7 @@ def failures_in_words() -> Iterator[None]:
     except BrokenPipeError:  # whoever reads our output has seen enough
         forget_standard_output()
     except OSError as error:
-        reason = (error.strerror or "it failed").lower()
-        where = f" '{error.filename}'" if error.filename else ""
-        message = f"cannot write{where}: {reason}; name another file with -o."
-        raise stop(" ".join([message, *notes_of(error)]), USAGE_ERROR) from None
+        raise stop(" ".join([_cannot_write(error), *notes_of(error)]), USAGE_ERROR) from None
     except Exception as error:  # a fault of ours, with its traceback, but not without the books
         for note in notes_of(error):
             typer.echo(note, err=True)
@@ -66,6 +63,13 @@ def _ended_like_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _cannot_write(error: OSError) -> str:
+    if error.strerror is None:  # in words of ours
+        return str(error)
+    where = f" '{error.filename}'" if error.filename else ""
+    return f"cannot write{where}: {error.strerror.lower()}; name another file with -o."
 
 
 def words(error: BaseException) -> str:

@@ -97,6 +97,12 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    show_lines: Annotated[
+        bool,
+        typer.Option(
+            "--show-lines", help="Tell the lines of cells that cannot be read: about people."
+        ),
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Spend without asking.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
     json: Json = False,
@@ -147,16 +153,16 @@ def fit(
         request = request_of(said)
         if dry_run:
             with opened_engine(engine) as workers:
-                raw = read_request(source, request, workers)
+                raw = read_request(source, request, workers, show_lines=show_lines)
             print_dry_run(request, said, _expected_rows(raw, request, said), purse, json)
             return
         path = checked_output(said.output, source, study, force)
         check_may_spend(yes)
         with opened_engine(engine) as workers:
-            raw = read_request(source, request, workers)
+            raw = read_request(source, request, workers, show_lines=show_lines)
             show_and_ask(request, said, _expected_rows(raw, request, said), yes=yes, json=json)
-            model = fit_request(request, raw, purse)
-        save_model(model, path)
+            model = of_study(fit_request(request, raw, purse), said)
+        save_model(model, path, overwrite=force)
     report_model(model, path, json)
 
 
@@ -198,12 +204,14 @@ def opened_engine(engine: str | None) -> Iterator[Engine | None]:
         yield workers
 
 
-def read_request(source: str, request: Request, workers: Engine | None = None) -> Source:
+def read_request(
+    source: str, request: Request, workers: Engine | None = None, *, show_lines: bool = False
+) -> Source:
     """Go through the rows of a request once."""
     with working("Reading"):
         from dpgp.cli.rows import read_rows
 
-        return read_rows(source, request, workers)
+        return read_rows(source, request, workers, show_lines=show_lines)
 
 
 def _expected_rows(raw: Source, request: Request, said: Study) -> int | None:
@@ -233,12 +241,19 @@ def fit_request(request: Request, rows: Source, ledger: Ledger | None = None) ->
         return fit_rows(rows, request.options, source, threads, ledger=ledger)
 
 
-def save_model(model: FittedModel, path: Path) -> None:
+def of_study(model: FittedModel, said: Study) -> FittedModel:
+    """Return a model whose certificate names the study file that it was told by."""
+    from dataclasses import replace
+
+    return replace(model, certificate=model.certificate.of_study(said.record))
+
+
+def save_model(model: FittedModel, path: Path, *, overwrite: bool = False) -> None:
     """Write a model; where that fails, the error says what was spent."""
     from dpgp.privacy.certificate import spending_noted
 
     with spending_noted(lambda: model.certificate):
-        model.save(path)
+        model.save(path, overwrite=overwrite)
 
 
 def report_model(model: FittedModel, output: Path, json: bool) -> None:

@@ -14,6 +14,7 @@ from dpgp.cli.fit import (
     checked_output,
     checked_source,
     ledger_of,
+    of_study,
     read_request,
     report_model,
     save_model,
@@ -122,5 +123,5 @@ def fit(
             show_and_ask(request, said, rows, yes=yes, json=json)
             with working("Fitting"):
                 model = fit_in(meeting, raw, request.options, thread_count(None), purse)
-        save_model(model, path)
+        save_model(of_study(model, said), path, overwrite=force)
     report_model(model, path, json)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from dpgp.cli.columns import Column, LevelColumn
@@ -10,13 +10,18 @@ from dpgp.cli.failures import UsageError
 from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.provenance import StudyRecord
 
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that a fit may be told; None where nothing is said. Public, all of it."""
+    """Everything that a fit may be told; None where nothing is said. Public, all of it.
+
+    ``record`` is of the file that said it, where one did.
+    """
 
     title: str | None = None
+    id: str | None = None
     data: str | None = None
     targets: tuple[Column, ...] | None = None
     classes: LevelColumn | None = None
@@ -34,9 +39,10 @@ class Study:
     rows: int | None = None
     ledger: Path | None = None
     partition: str | None = None
+    record: StudyRecord | None = field(default=None, compare=False)
 
 
-KEYS = tuple(field.name for field in fields(Study))
+KEYS = tuple(each.name for each in fields(Study) if each.name != "record")
 
 REPLACEABLE = ("data", "output", "rows")
 """What an option may say anew: none of it is a part of the guarantee."""
@@ -56,4 +62,5 @@ def with_study_file(options: Study, path: Path | None) -> Study:
                 f"'{path}' says `{key}`, and so does the command line; remove one of them, so that "
                 "the promise stands in one place."
             )
-    return Study(**{key: said.get(key, getattr(file, key)) for key in KEYS})
+    together = {key: said.get(key, getattr(file, key)) for key in KEYS}
+    return Study(**together, record=file.record)

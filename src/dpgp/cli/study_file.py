@@ -7,7 +7,7 @@ YAML 1.1 takes for text, is a number where a number belongs.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,16 +27,21 @@ from dpgp.cli.failures import UsageError
 from dpgp.cli.study import KEYS, Study
 from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
+from dpgp.plain_text import is_plain
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.provenance import StudyRecord
 from dpgp.private.tables import STANDARD_INPUT, clean_name
 
 CONSENT = ("yes", "force")
+LONGEST_NAME = 1000  # characters of a title
 AnyColumn = TypeVar("AnyColumn", Column, LevelColumn)
 
 
 def read_study(path: Path) -> Study:
     """Read a study file; a UsageError with a remedy where it cannot be meant."""
-    return study_of(path, _entries(path))
+    content = _content(path)
+    study = study_of(path, _entries(path, content))
+    return replace(study, record=StudyRecord.of(content, study.title, study.id))
 
 
 def study_of(path: Path, entries: Mapping[str, Any]) -> Study:
@@ -63,6 +68,13 @@ class Entry:
         if not isinstance(self.value, str) or not self.value.strip():
             raise self.error("needs one value behind the colon; write it, or remove the line")
         return self.value.strip()
+
+    def name(self) -> str:
+        """Return the value as one line to be published with the model."""
+        text = " ".join(self.text().split())
+        if len(text) > LONGEST_NAME or not is_plain(text):
+            raise self.error(f"must be one line of at most {LONGEST_NAME} characters; shorten it")
+        return text
 
     def number(self) -> float:
         """Return the value as a number."""
@@ -154,7 +166,8 @@ class Entry:
 
 
 READ: Mapping[str, Callable[[Entry], Any]] = {
-    "title": Entry.text,
+    "title": Entry.name,
+    "id": Entry.name,
     "data": Entry.source,
     "targets": Entry.columns,
     "classes": Entry.classes,
@@ -185,14 +198,18 @@ def _check_key(path: Path, key: str) -> None:
     raise UsageError(f"'{path}': `{key}` is not a key of a study file; {remedy}")
 
 
-def _entries(path: Path) -> dict[str, Any]:
-    """Return keys and values as they are written."""
+def _content(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            entries = yaml.load(file, _DistinctKeys)
+        return path.read_bytes()
     except OSError as error:
         reason = (error.strerror or "it failed").lower()
         raise UsageError(f"cannot read '{path}': {reason}; name a study file.") from None
+
+
+def _entries(path: Path, content: bytes) -> dict[str, Any]:
+    """Return keys and values as they are written."""
+    try:
+        entries = yaml.load(content, _DistinctKeys)
     except yaml.MarkedYAMLError as error:
         line = f" in line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise UsageError(f"'{path}' is not YAML{line}: {error.problem}; mend it.") from None

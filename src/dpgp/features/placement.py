@@ -36,7 +36,11 @@ class Grid:
 
 
 def regular_grid(low: ArrayLike, high: ArrayLike, points_per_axis: int | Sequence[int]) -> Grid:
-    """Return equally spaced points that reach from ``low`` to ``high`` along every input."""
+    """Return equally spaced points that reach from ``low`` to ``high`` along every input.
+
+    >>> regular_grid(0, 1, 3).axes[0].tolist()
+    [0.0, 0.5, 1.0]
+    """
     lows, highs = np.atleast_1d(np.asarray(low, float)), np.atleast_1d(np.asarray(high, float))
     counts = np.broadcast_to(points_per_axis, lows.shape)
     if np.any(counts < 1):
@@ -49,7 +53,11 @@ def _axis(low: float, high: float, count: int) -> Array:
 
 
 def low_discrepancy_points(low: ArrayLike, high: ArrayLike, count: int) -> Array:
-    """Return ``count`` points of an unscrambled Halton sequence, scaled to the box."""
+    """Return ``count`` points of an unscrambled Halton sequence, scaled to the box.
+
+    >>> low_discrepancy_points(0, 1, 3).tolist()
+    [[0.5], [0.25], [0.75]]
+    """
     if count < 1:
         raise ValueError(f"`count` must be at least 1, got {count}.")
     lows, highs = np.atleast_1d(np.asarray(low, float)), np.atleast_1d(np.asarray(high, float))

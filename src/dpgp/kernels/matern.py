@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.gaussian_process import kernels as sk
 
 from dpgp.arithmetic import SMALLEST_SQUARE, Library
 from dpgp.kernels.base import Tree
 from dpgp.kernels.own import OWN, OWN_TYPE
 from dpgp.kernels.radial import LENGTHS, Radial
+
+Array = NDArray[np.float64]
 
 JAVASCRIPT = {
     "Matern0.5": "radialKernel((s) => Math.exp(-Math.sqrt(s)))",
@@ -50,6 +54,11 @@ class MaternRule(Radial):
         """Return the length scales, or the kernel itself where ν has no closed form."""
         own = self.tree_type(kernel) == OWN_TYPE
         return OWN.specify(kernel, thetas) if own else super().specify(kernel, thetas)
+
+    def gram_of(self, kernel: Any, X: Array, Y: Array) -> Array:
+        """Return the closed form, or what the kernel says where there is none."""
+        own = self.tree_type(kernel) == OWN_TYPE
+        return np.asarray(kernel(X, Y)) if own else super().gram_of(kernel, X, Y)
 
     def radial(self, tree: Tree, squares: Any, library: Library) -> Any:
         """Return e⁻ᵗ times 1, 1 + t, or 1 + t + t²/3, with t = √(2ν s)."""

@@ -51,6 +51,13 @@ class Ledger:
         Relation and unit ("row" or "person") of all fits; a fit with others is refused.
     disjoint
         Names of groups of which nobody is in two. Who declares them makes that promise.
+
+    Examples
+    --------
+    >>> ledger = Ledger("people.ledger", epsilon=3.0, delta=1e-5)
+    >>> ledger.spend("a survey's mean", epsilon=1.0)
+    >>> 1.9 < ledger.epsilon_left() <= 3.0
+    True
     """
 
     def __init__(

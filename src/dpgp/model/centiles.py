@@ -73,6 +73,10 @@ class CentileMethods:
 
         With several targets they are along the last axis. Quantiles never cross and lie within the
         public bounds of the target.
+
+        >>> low, high = gp.predict_quantile([[10.0]], [0.03, 0.97])
+        >>> bool(low[0] < high[0])
+        True
         """
         from dpgp.model.fitted import fitted_model, side_by_side
 
@@ -85,6 +89,10 @@ class CentileMethods:
         r"""Return where observations ``y`` stand among others with the same inputs.
 
         :math:`z = \Phi^{-1}(F((y - m(x))/c(x)s(x)))`: 0 at the median, 1.88 at the 97th centile.
+
+        >>> short, tall = gp.z_score([[10.0], [10.0]], [100.0, 160.0])
+        >>> bool(short < 0 < tall)
+        True
         """
         from dpgp.model.fitted import fitted_model
 

@@ -28,6 +28,7 @@ from dpgp.model.centiles import (
     checked_targets,
 )
 from dpgp.model.density import InputDensity
+from dpgp.model.identity import model_id
 from dpgp.model.new_inputs import as_inputs
 from dpgp.options import Options
 from dpgp.privacy.certificate import Certificate
@@ -66,6 +67,11 @@ class FittedModel(CentileMethods, EffectMethods):
         targets, inputs = ", ".join(self.target_names), ", ".join(self.input_names)
         statement, *_ = str(self.certificate).splitlines()
         return f"FittedModel({targets} by {inputs}; {statement})"
+
+    @property
+    def id(self) -> str:
+        """What the model is called in its file, its report and its papers."""
+        return model_id(self.stages)
 
     @property
     def n_targets(self) -> int:
@@ -185,11 +191,11 @@ class FittedModel(CentileMethods, EffectMethods):
 
         return check_health(self)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
         from dpgp.model.file import save
 
-        save(self, path)
+        save(self, path, overwrite)
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
         """Write a page about the model that any browser shows offline. docs/report.md"""

@@ -13,7 +13,7 @@ from dpgp.privacy.books import Books
 from dpgp.privacy.events import ApproximateRelease, Event, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
-from dpgp.privacy.provenance import Provenance
+from dpgp.privacy.provenance import Provenance, StudyRecord
 from dpgp.privacy.rounding import text_down, text_up
 from dpgp.privacy.selection import SelectionBudget
 
@@ -90,6 +90,17 @@ class Certificate:
             provenance=Provenance.of(source),
         )
 
+    def of_study(self, study: StudyRecord | None) -> Certificate:
+        """Return the certificate with the study file that the fit was told by, if there was one."""
+        if study is None or self.provenance is None:
+            return self
+        return replace(self, provenance=replace(self.provenance, study=study))
+
+    @property
+    def study(self) -> StudyRecord | None:
+        """The study file that the fit was told by."""
+        return None if self.provenance is None else self.provenance.study
+
     @property
     def is_private(self) -> bool:
         """Whether the guarantee holds: noise was drawn, and from the secure generator."""
@@ -131,6 +142,7 @@ class Certificate:
     def __str__(self) -> str:
         lines = [self._statement(), self.relation]
         lines += [f"  {release}" for release in self.releases]
+        lines += [] if self.study is None else [f"Study: {self.study}."]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

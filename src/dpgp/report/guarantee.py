@@ -43,6 +43,34 @@ def strength(epsilon: float) -> str:
     return next(word for limit, word in STRENGTHS if epsilon <= limit)
 
 
+LARGEST_USUAL = 10.0
+"""ε beyond which a guarantee is hardly one."""
+
+
+class WeakGuaranteeWarning(UserWarning):
+    """The ε or δ that was asked for promises little."""
+
+
+def weak_points(epsilon: float, delta: float, rows: int | None) -> list[str]:
+    """Return in sentences why a guarantee promises little; ``rows`` is public, or None.
+
+    An infinite ε is meant: it is no guarantee, and the certificate says so.
+    """
+    found = []
+    if LARGEST_USUAL < epsilon < math.inf:
+        found.append(
+            f"ε = {epsilon:g} promises {strength(epsilon)} protection: what can be "
+            f"concluded about somebody may change by a factor of {factor_text(epsilon)}. "
+            f"Choose {LARGEST_USUAL:g} or less."
+        )
+    if rows is not None and delta * rows >= 1.0:
+        found.append(
+            f"δ = {delta:g} is not below 1/rows; such a δ would allow to publish "
+            "somebody's row as it is. Choose one far below."
+        )
+    return found
+
+
 MOST_NAMES = 6
 """Inputs that a title names."""
 

@@ -39,7 +39,7 @@ def statement(model: FittedModel, title: str | None = None) -> str:
         _section("Against whom", _adversary()),
         _section("What is assumed to be public", _public(model)),
         _section("What is not covered", list(NOT_COVERED)),
-        _section("How it can be checked", _checks(certificate)),
+        _section("How it can be checked", _checks(model)),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -99,13 +99,17 @@ def _public(model: FittedModel) -> list[str]:
     ]
 
 
-def _checks(certificate: Certificate) -> list[str]:
+def _checks(model: FittedModel) -> list[str]:
+    certificate = model.certificate
     sentences = [
         "`dpgp verify model.json` recomputes the guarantee from the model's file, with a program "
         "of other authors. It cannot prove that the noise was drawn as stated, nor that nothing "
         "else was published: for that, whoever signs the model is responsible.",
         "`dpgp audit` attacks the program that made it.",
+        f"The model's id, in its file and its report, is {model.id}.",
     ]
+    if certificate.study is not None:
+        sentences.append(f"The fit was told what to do by: {certificate.study}.")
     if certificate.provenance is not None and certificate.provenance.ledger is not None:
         link = certificate.provenance.ledger
         sentences.append(f"The fit stands in a ledger of all spending, as entry {link}.")

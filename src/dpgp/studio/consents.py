@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from dpgp.cli.consent import request_pairs, weak_points
+from dpgp.cli.consent import request_pairs
 from dpgp.cli.plan import forecast
 from dpgp.cli.request import Request
 from dpgp.ledger import Ledger
@@ -14,6 +14,7 @@ from dpgp.missing import Missing
 from dpgp.planning.plan import Plan
 from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.privacy.rounding import text_down, text_up
+from dpgp.report.guarantee import weak_points
 from dpgp.steps import Purse, planned_steps
 from dpgp.studio.asked import MODEL_FILE, AskedStudy
 from dpgp.studio.risk import in_words
@@ -38,7 +39,7 @@ def consent(asked: AskedStudy, folder: Path) -> dict[str, Any]:
         "private": list(PRIVATE),
         "words": in_words(request.epsilon, request.delta),
         "forecast": _forecast(request, rows),
-        "warnings": weak_points(request, rows),
+        "warnings": weak_points(request.epsilon, request.delta, rows),
         "ledger": None if ledger is None else _price(request, ledger),
         "folder": str(folder),
         "study_file": asked.text,

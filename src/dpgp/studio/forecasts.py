@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from dpgp.cli.consent import weak_points
 from dpgp.cli.failures import UsageError
 from dpgp.cli.plan import forecast
 from dpgp.cli.request import Request
 from dpgp.planning.plan import EPSILONS, Curve, Plan
 from dpgp.privacy.rounding import text_up
+from dpgp.report.guarantee import weak_points
 from dpgp.studio.asked import AskedStudy
 from dpgp.studio.risk import certainty, in_words
 
@@ -23,7 +23,10 @@ def forecasts(asked: AskedStudy, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return the forecast at every ε that is wanted."""
     request, rows = asked.request_to_plan, asked.rows
     curve = _planned(request, rows).curve(epsilons=sorted(set(_epsilons(wanted.get("at")))))
-    return {"points": _points(curve, request), "warnings": weak_points(request, rows)}
+    return {
+        "points": _points(curve, request),
+        "warnings": weak_points(request.epsilon, request.delta, rows),
+    }
 
 
 def epsilon_for(asked: AskedStudy, wanted: Mapping[str, Any]) -> dict[str, Any]:

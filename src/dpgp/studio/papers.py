@@ -9,7 +9,6 @@ from dpgp.studio.asked import MODEL_FILE, STUDY_FILE
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
-    from dpgp.privacy.certificate import Certificate
 
 
 class Paper(NamedTuple):
@@ -41,18 +40,19 @@ def write_papers(model: FittedModel, title: str, folder: Path) -> None:
 
     papers = {
         REPORT: report_html(model, title, MODEL_FILE),
-        CERTIFICATE: certificate_text(model.certificate, title),
+        CERTIFICATE: certificate_text(model, title),
         STATEMENT: statement(model, title),
     }
     for name, text in papers.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
-def certificate_text(certificate: Certificate, title: str) -> str:
-    """Return a certificate as plain text."""
+def certificate_text(model: FittedModel, title: str) -> str:
+    """Return the certificate of a model as plain text."""
     from dpgp.report.guarantee import guarantee_in_words
 
-    parts = [title, str(certificate), guarantee_in_words(certificate)]
+    certificate = model.certificate
+    parts = [title, f"Model {model.id}", str(certificate), guarantee_in_words(certificate)]
     provenance = certificate.provenance
     if provenance is not None:
         versions = ", ".join(f"{name} {version}" for name, version in provenance.versions)

@@ -53,6 +53,8 @@ def fit(**options):
 
 
 if __name__ == "__main__":
+    if (FOLDER / "{model}").exists():
+        raise SystemExit("{model} exists; move it away, then run this again. Nothing was spent.")
     {forecast}
     if input("Spend this budget? [y/N] ").strip().lower() == "y":
         gp = fit({ledger})

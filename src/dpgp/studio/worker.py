@@ -17,7 +17,14 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from dpgp.cli.failures import notes_of
-from dpgp.cli.fit import checked_source, fit_request, ledger_of, read_request, save_model
+from dpgp.cli.fit import (
+    checked_source,
+    fit_request,
+    ledger_of,
+    of_study,
+    read_request,
+    save_model,
+)
 from dpgp.cli.progress import each_step
 from dpgp.cli.request import request_of
 from dpgp.cli.study import Study, with_study_file
@@ -75,7 +82,7 @@ def fit_study(folder: Path, table: str, voice: Voice) -> tuple[FittedModel, str]
     voice.say(step=READING)
     rows = read_request(checked_source(said), request)
     with each_step(lambda step: voice.say(step=step, spends=True)):
-        model = fit_request(request, rows, ledger)
+        model = of_study(fit_request(request, rows, ledger), said)
     save_model(model, folder / MODEL_FILE)
     return model, said.title or title_of(model.target_names, model.input_names)
 

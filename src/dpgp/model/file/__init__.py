@@ -7,6 +7,7 @@ every number and shape is checked, and whatever is wrong ends in one :class:`Mod
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,30 @@ from dpgp.model.fitted import FittedModel
 __all__ = ["FORMAT", "ModelFileError", "load", "save"]
 
 
-def save(model: FittedModel, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model to ``path``: all of it or, if anything fails, nothing."""
+def save(model: FittedModel, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    """Write a fitted model to ``path``: all of it or, if anything fails, nothing.
+
+    Where a file is there and may not be replaced, a FileExistsError names a file beside it that the
+    model was written to: a script that ends here must not lose what budget was spent on.
+    """
     document = encode(model)
     _decoded(document)  # what could not be read back is not written
-    write_document({**document, "digest": digest(document)}, path)
+    document = {**document, "digest": digest(document)}
+    if overwrite or not os.path.lexists(path):
+        write_document(document, path)
+        return
+    kept = _beside(Path(path), model.id)
+    if not os.path.lexists(kept):
+        write_document(document, kept)
+    raise FileExistsError(
+        f"'{os.fspath(path)}' exists and was left as it is. The model is in '{kept}'; pass "
+        "overwrite=True to replace a file."
+    )
+
+
+def _beside(path: Path, model_id: str) -> Path:
+    """Return a name beside ``path`` that no other model has."""
+    return path.with_name(f"{path.stem}-{model_id[:8]}{path.suffix}")
 
 
 def load(path: str | os.PathLike[str]) -> FittedModel:
@@ -31,6 +51,10 @@ def load(path: str | os.PathLike[str]) -> FittedModel:
 
     It predicts what the saved one predicted, to the last bit on the same machine. Raises
     ModelFileError, a ValueError, where the file is not a model of a known format.
+
+    >>> gp.save("model.json")
+    >>> bool(load("model.json").predict([[10.0]])[0] == gp.predict([[10.0]])[0])
+    True
     """
     document = read_document(path)
     if isinstance(document, dict):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from dpgp.checked_values import (
@@ -24,7 +26,7 @@ from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.events import ApproximateRelease, Bound, Event, GaussianRelease
 from dpgp.privacy.fixed_point import FRACTION_BITS, UNIT
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.provenance import Provenance
+from dpgp.privacy.provenance import Provenance, StudyRecord
 from dpgp.privacy.rounding import text_up
 from dpgp.privacy.sensitivity import gram_sensitivity, histogram_sensitivity
 
@@ -61,6 +63,8 @@ MECHANISM = "discrete Gaussian"
 KINDS = ("gram", "histograms", "count")
 """Queries that a fit asks; those of the paper's algorithms are not saved."""
 _NOT_SAID = "not said"
+_STUDY = ("sha256", "title", "id")
+_SHA256 = re.compile("[0-9a-f]{64}")
 
 
 def about(certificate: Certificate) -> str:
@@ -103,6 +107,7 @@ def _provenance_to_json(provenance: Provenance | None) -> dict[str, Any]:
         "mechanism": dict(zip(_MECHANISM, mechanism, strict=True)),
         "versions": dict(known.versions),
         "ledger": known.ledger,
+        **({} if known.study is None else {"study": asdict(known.study)}),
     }
 
 
@@ -124,7 +129,8 @@ def _release_to_json(release: Event) -> dict[str, Any]:
 
 def certificate_from_json(value: Any) -> Certificate:
     """Return the certificate that an object describes."""
-    fields = as_fields(value, "guarantee", _FIELDS)
+    has_study = isinstance(value, dict) and "study" in value
+    fields = as_fields(value, "guarantee", (*_FIELDS, *(["study"] if has_study else [])))
     as_text(fields["statement"], "guarantee.statement")
     items = fields["releases"]
     if not isinstance(items, list) or len(items) > MOST_RELEASES:
@@ -157,7 +163,17 @@ def _provenance(fields: dict[str, Any]) -> Provenance:
         random_source=as_text(mechanism["random_source"], "guarantee.mechanism.random_source"),
         versions=tuple(versions.items()),
         ledger=None if ledger is None else as_text(ledger, "guarantee.ledger"),
+        study=_study(fields["study"]) if "study" in fields else None,
     )
+
+
+def _study(value: Any) -> StudyRecord:
+    fields = as_fields(value, "guarantee.study", _STUDY)
+    if not _SHA256.fullmatch(as_text(fields["sha256"], "guarantee.study.sha256")):
+        raise ModelFileError("`guarantee.study.sha256` must be 64 hexadecimal digits.")
+    named = (fields[name] for name in ("title", "id"))
+    texts = [None if text is None else as_text(text, "guarantee.study") for text in named]
+    return StudyRecord(fields["sha256"], *texts)
 
 
 def _release(value: Any) -> Event:

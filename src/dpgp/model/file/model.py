@@ -88,6 +88,7 @@ _FIELDS = (
     "input_density",
     "stages",
 )
+_OPTIONAL = ("id", "findings")
 _MODEL = (
     "kernel",
     "noise",
@@ -117,6 +118,7 @@ def encode(model: FittedModel) -> dict[str, Any]:
         "format": version,
         "dpgp_version": __version__,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "id": model.id,
         "guarantee": certificate_to_json(model.certificate),
         "settings": settings_to_json(model.options),
         "inputs": _inputs_to_json(model.inputs),
@@ -139,7 +141,7 @@ def decode(document: Any) -> FittedModel:
     """Return the model that a document describes; everything in it is checked."""
     _check_format(document)
     findings = as_findings(document.get("findings", {}))
-    without = {name: part for name, part in document.items() if name != "findings"}
+    without = {name: part for name, part in document.items() if name not in _OPTIONAL}
     version = document["format"]
     is_signed = version >= SIGNED_FROM
     fields = as_fields(without, "the file", _FIELDS + (("scale_features",) if is_signed else ()))
@@ -175,7 +177,14 @@ def decode(document: Any) -> FittedModel:
     )
     _check_settings(model)
     _check_predictions(model)
+    _check_id(model, document)
     return model
+
+
+def _check_id(model: FittedModel, document: dict[str, Any]) -> None:
+    """Refuse a name that is another model's; older files have none."""
+    if "id" in document and document["id"] != model.id:
+        raise ModelFileError("`id` does not follow from the sums in `stages`.")
 
 
 def _targets(value: Any, count: int, version: int) -> Box:

@@ -77,8 +77,9 @@ def bounds(model: FittedModel) -> Markup:
     )
 
 
-def releases(certificate: Certificate) -> Markup:
-    """Return everything that was computed from rows, with the noise it carries."""
+def releases(model: FittedModel) -> Markup:
+    """Return everything that was computed from rows, with the noise it carries, and whose it is."""
+    certificate = model.certificate
     rows = certificate.rows()
     if certificate.mu is not None:
         rows.append(["together", "", "", "", text_up(certificate.mu, 4)])
@@ -89,7 +90,15 @@ def releases(certificate: Certificate) -> Markup:
             "Gaussian differential privacy; the squares of the prices add up."
         )
         + table("What was released", certificate.HEADINGS, rows)
+        + paragraph("Model ", element("code", model.id), ".", class_="quiet")
+        + _told_by(certificate)
     )
+
+
+def _told_by(certificate: Certificate) -> Markup:
+    if certificate.study is None:
+        return Markup("")
+    return paragraph(f"The fit was told what to do by: {certificate.study}.", class_="quiet")
 
 
 def contents(certificate: Certificate) -> str:

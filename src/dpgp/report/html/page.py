@@ -51,7 +51,7 @@ def report_html(
         accuracy=knowledge.accuracy(model),
         learned=knowledge.learned(model),
         bounds=guarantee.bounds(model),
-        releases=guarantee.releases(certificate),
+        releases=guarantee.releases(model),
         use=use(model, model_file),
         contents=html(guarantee.contents(certificate)),
         version=html(__version__),
