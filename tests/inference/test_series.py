@@ -4,7 +4,7 @@ import pytest
 from dpgp.inference.series import NODES, TOLERANCE, polynomials, series_of
 
 
-def points(columns, count=3000):
+def points(columns, count=9000):
     return np.random.default_rng(columns).uniform(-1, 1, (count, columns))
 
 
@@ -52,5 +52,5 @@ def test_a_point_has_the_same_numbers_at_any_place_and_among_any_others():
     series, U = series_of(smooth, 2), points(2)
     everywhere = series(np.tile(U[:1], (2500, 1)))
     assert np.array_equal(everywhere, np.repeat(everywhere[:, :1], 2500, axis=1))
-    assert np.array_equal(series(U)[:, :7], series(U[:7]))
+    assert np.array_equal(series(U)[:, -7:], series(U[-7:]))
     assert np.array_equal(series(U), series(np.asfortranarray(U)))

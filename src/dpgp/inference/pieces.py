@@ -11,8 +11,8 @@ from dpgp.blas import in_order
 
 Array = NDArray[np.float64]
 
-MANY_POINTS = 2**13
-"""From here on threads share the pieces: more than a block of rows, which a thread has anyway."""
+SHARE = 2**13
+"""Points that a thread takes at a time: more than a block of rows, which has its thread already."""
 
 
 def in_pieces(function: Callable[[Array], Array], U: Array, size: int) -> Array:
@@ -21,12 +21,18 @@ def in_pieces(function: Callable[[Array], Array], U: Array, size: int) -> Array:
     The last piece is filled up: a point's numbers must not depend on how many others there are.
     """
 
-    def of_piece(start: int) -> Array:
-        piece = U[start : start + size]
+    def of_piece(piece: Array) -> Array:
         filled = np.zeros((size, U.shape[1]))
         filled[: len(piece)] = piece
         return function(filled)[:, : len(piece)]
 
-    starts = range(0, max(len(U), 1), size)
-    pieces = in_order(starts, of_piece) if len(U) >= MANY_POINTS else map(of_piece, starts)
-    return np.concatenate(list(pieces), axis=1)
+    def of_share(share: Array) -> Array:
+        return np.concatenate([of_piece(piece) for piece in _cut(share, size)], axis=1)
+
+    if len(U) <= SHARE:
+        return of_share(U)
+    return np.concatenate(list(in_order(_cut(U, SHARE), of_share)), axis=1)
+
+
+def _cut(rows: Array, size: int) -> list[Array]:
+    return [rows[start : start + size] for start in range(0, max(len(rows), 1), size)]
