@@ -105,3 +105,12 @@ def test_bad_input(change, word):
 def test_wrong_number_of_inputs():
     with pytest.raises(ValueError, match="shape"):
         Warp.identity(2).apply(np.zeros((3, 1)))
+
+
+@pytest.mark.parametrize("edges", [np.linspace(-1, 1, 33), np.array([-1.0, -0.9, 0.4, 1.0])])
+def test_bins_that_are_computed_are_those_that_are_looked_for(edges):
+    rng = np.random.default_rng(0)
+    values = np.sort(rng.uniform(-1, 1, (2, len(edges))), axis=1)
+    U = np.column_stack([np.append(edges, rng.uniform(-1, 1, 4000))] * 2)
+    expected = [np.interp(u, edges, row) for u, row in zip(U.T, values, strict=True)]
+    np.testing.assert_allclose(Warp(edges, values).apply(U).T, expected, rtol=0, atol=4e-16)

@@ -5,7 +5,7 @@ from dpgp.blas import single_threaded_blas
 from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
 from dpgp.features.linear import LinearFeatures
-from dpgp.inference.posterior import Posterior
+from dpgp.inference.predictive import Predictive
 from dpgp.inference.warp import Warp
 from dpgp.privacy.books import Books
 from dpgp.privacy.exact_sums import UnevenArithmeticError
@@ -32,7 +32,7 @@ def test_a_rows_scaled_residual_does_not_depend_on_its_place_in_a_block(columns)
         places = np.arange(first, BLOCK_ROWS, 97)
         block = rng.uniform(-1, 1, (BLOCK_ROWS, columns))
         block[places] = row
-        mean, std = gp.posterior_.predict(gp.model_.inputs(block))
+        mean, std = gp.model_.mean_and_std(0, gp.model_.inputs(block))
         return zip(mean[places].tolist(), std[places].tolist(), strict=True)
 
     with single_threaded_blas():
@@ -69,8 +69,8 @@ class Uneven:
     [
         (LinearFeatures, "evaluate", ["input histograms"]),
         (
-            Posterior,
-            "predict",
+            Predictive,
+            "at",
             ["input histograms", "stage 1", "guard of the mean"],
         ),
     ],

@@ -51,7 +51,12 @@ class InducingFeatures:
 
     def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return K_ZZ^{−1/2} k_Z(x) as columns."""
-        return np.matmul(self.projection, self.kernel_values(U), out=out)
+        values = gram_in_place(self.kernel, self.anchors, U)
+        return np.matmul(self._scaled_projection, values, out=out)
+
+    @cached_property
+    def _scaled_projection(self) -> Array:
+        return np.asarray(self.projection / self._variance)
 
     def kernel_values(self, U: Array) -> Array:
         """Return k_Z(x) of the kernel scaled to unit variance, as columns."""
@@ -83,7 +88,7 @@ class InducingFeatures:
         return {
             "kernel": exported_tree(self.kernel, self.kernel.theta[None]),
             "anchors": self.anchors,
-            "projection": self.projection / self._variance,
+            "projection": self._scaled_projection,
         }
 
     @staticmethod

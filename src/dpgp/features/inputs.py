@@ -78,8 +78,12 @@ class UnitInputs:
 
     def scaled(self, X: Array) -> Array:
         """Return all columns scaled to [−1, 1], neither warped nor replaced."""
-        scaled = (self.box.clip(X) - self.box.centre) / self.box.half_width
-        return np.clip(scaled, -1.0, 1.0)
+        # one column after the other in memory: NumPy's loops run along rows, not across them
+        U, box = np.array(X.T, dtype=np.float64, order="C"), self.box
+        np.clip(U, box.low[:, None], box.high[:, None], out=U)
+        U -= box.centre[:, None]
+        U /= box.half_width[:, None]
+        return np.clip(U, -1.0, 1.0, out=U).T
 
     def specify(self) -> dict[str, Array]:
         """Return the public box and the warp, that of no warp where there is none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,23 +11,19 @@ from numpy.typing import NDArray
 from scipy.special import erf
 
 from dpgp.arithmetic import NUMPY, TINY
-from dpgp.blas import in_order
 from dpgp.features.base import WhitenedMap
 from dpgp.features.missing import missing_covariance, missing_variance
 from dpgp.inference.evidence import Conditional, Measurement, Moments
 from dpgp.inference.inducing import EffectiveKernel, Inducing, inducing, inducing_points
 from dpgp.inference.marginal import WeightedPoints
+from dpgp.inference.pieces import in_pieces
 from dpgp.inference.pull_back import positive_part
 from dpgp.kernels.formula import mean_diagonal, specify, weighted_gram
 
 Array = NDArray[np.float64]
 
 POINTS = 512
-"""Points that are predicted at a time, filled up where there are fewer: a point's numbers must not
-depend on how many others there are."""
-
-MANY_PIECES = 16
-"""From here on threads share the pieces: more than a block of rows, which a thread has anyway."""
+"""Points that are predicted at a time: covariances for all draws of θ stay in the cache."""
 
 HALVINGS = 40
 """Of an interval of ten standard deviations, to 10⁻¹¹ of one."""
@@ -52,9 +47,14 @@ class Posterior:
     spreads: Array
     log_evidence: float
 
+    @property
+    def columns(self) -> int:
+        """Number of inputs."""
+        return int(self.features.anchors.shape[1])
+
     def predict(self, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean and standard deviation of f (latent) or of a new observation."""
-        mean, variance = self._latent(U)
+        mean, variance = self.latent(U)
         return mean, np.sqrt(variance if latent else variance + self.moments.noise**2)
 
     def covariance(self, U: Array) -> Array:
@@ -72,40 +72,46 @@ class Posterior:
 
     def half_width(self, U: Array, coverage: float) -> tuple[Array, Array]:
         """Return centre and half-width of an interval for f over draws of θ, N(mean, s_t var f)."""
-        mean, variance = self._latent(U)
+        mean, variance = self.latent(U)
         scales = np.sqrt(variance[:, None] * self.spreads / self.spreads.mean())
         return mean, mixture_half_width(scales, coverage)
 
-    def _latent(self, U: Array) -> tuple[Array, Array]:
-        mean, variance = _piecewise(self._latent_of_points, U)
-        return mean, variance
+    def latent(self, U: Array) -> Array:
+        """Return mean and variance of f, one below the other."""
+        return in_pieces(self._latent_of_points, U, POINTS)
 
     def _latent_of_points(self, U: Array) -> Array:
         """Return mean and variance of f at ``POINTS`` points, one below the other."""
-        phi = self.features.evaluate(U)
-        # φᵀVφ, and what φ misses
-        variance = np.maximum(np.einsum("dn,dn->n", self.moments.V @ phi, phi), 0.0)
-        return np.stack([self.moments.w @ phi, variance + self._missing_variance(U, phi)])
+        phi, k_xx = self.features.evaluate(U), mean_diagonal(self._tree, U, NUMPY)
+        # φᵀVφ, and what φ misses: φᵀ(V + PK_zzPᵀ)φ − 2φᵀPk(Z, x) + k(x, x)
+        reached = self._quadratic @ phi - self._twice_projection @ self._anchors_with(U)
+        variance = k_xx + np.einsum("dn,dn->n", reached, phi)
+        return np.stack([self.moments.w @ phi, np.maximum(variance, 0.0)])
+
+    @cached_property
+    def _quadratic(self) -> Array:
+        P = self.features.projection
+        return np.asarray(self.moments.V + P @ self._K_zz @ P.T)
+
+    @cached_property
+    def _twice_projection(self) -> Array:
+        return np.asarray(2.0 * self.features.projection)
 
     def missing_variance(self, U: Array) -> Array:
         """Return the variance at the rows of ``U`` that the features miss."""
+        return np.asarray(in_pieces(self._missing_of_points, U, POINTS)[0])
 
-        def of_points(U: Array) -> Array:
-            return self._missing_variance(U, self.features.evaluate(U))[None]
-
-        return np.asarray(_piecewise(of_points, U)[0])
-
-    def _missing_variance(self, U: Array, phi: Array) -> Array:
-        k_xx, K_xz = mean_diagonal(self._tree, U, NUMPY), self._with_anchors(U)
-        # a(x) = Pᵀφ(x)
-        a = (self.features.projection.T @ phi).T
-        return np.asarray(missing_variance(k_xx, K_xz, self._K_zz, a, NUMPY))
+    def _missing_of_points(self, U: Array) -> Array:
+        k_xx, K_xz = mean_diagonal(self._tree, U, NUMPY), self._anchors_with(U).T
+        missing = missing_variance(k_xx, K_xz, self._K_zz, self._weights(U), NUMPY)
+        return np.asarray(missing)[None]
 
     def missing_covariance(self, X: Array, Y: Array | None = None) -> Array:
         """Return the same between the rows of ``X`` and those of ``Y``, or among those of ``X``."""
         Y = X if Y is None else Y
         K_xy = self._mean_gram(X, Y)
-        K_xz, K_yz, a_x, a_y = *map(self._with_anchors, (X, Y)), *map(self._weights, (X, Y))
+        K_xz, K_yz = (self._anchors_with(points).T for points in (X, Y))
+        a_x, a_y = map(self._weights, (X, Y))
         return np.asarray(missing_covariance(K_xy, K_xz, K_yz, self._K_zz, a_x, a_y, NUMPY))
 
     @cached_property
@@ -114,11 +120,11 @@ class Posterior:
 
     @cached_property
     def _K_zz(self) -> Array:
-        return self._with_anchors(self.features.anchors)
+        return self._anchors_with(self.features.anchors)
 
-    def _with_anchors(self, U: Array) -> Array:
-        """Return k(x, Z) averaged over θ."""
-        return self._mean_gram(self.features.anchors, U).T
+    def _anchors_with(self, U: Array) -> Array:
+        """Return k(Z, x) averaged over θ, as columns."""
+        return self._mean_gram(self.features.anchors, U)
 
     def _mean_gram(self, X: Array, Y: Array) -> Array:
         """Return K_θ(X, Y) averaged over θ."""
@@ -128,20 +134,6 @@ class Posterior:
     def _weights(self, U: Array) -> Array:
         """Return a(x) = Pᵀφ(x), one point a row."""
         return np.asarray((self.features.projection.T @ self.features.evaluate(U)).T)
-
-
-def _piecewise(function: Callable[[Array], Array], U: Array) -> Array:
-    """Return what a function gives the rows of ``U``, always for ``POINTS`` of them at a time."""
-
-    def of_piece(start: int) -> Array:
-        piece = U[start : start + POINTS]
-        filled = np.zeros((POINTS, U.shape[1]))
-        filled[: len(piece)] = piece
-        return function(filled)[:, : len(piece)]
-
-    starts = range(0, max(len(U), 1), POINTS)
-    pieces = in_order(starts, of_piece) if len(starts) >= MANY_PIECES else map(of_piece, starts)
-    return np.concatenate(list(pieces), axis=1)
 
 
 def collapse(points: WeightedPoints, conditional: Conditional, measurement: Measurement) -> Moments:

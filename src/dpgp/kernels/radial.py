@@ -41,12 +41,16 @@ class Radial(Leaf):
     def gram_of(self, kernel: Any, X: Array, Y: Array) -> Array:
         """Return g(Σ_n (x_n − y_n)²/ℓ_n²) with few temporaries."""
         lengths = np.broadcast_to(kernel.length_scale, X.shape[1])
-        squares = np.zeros((len(X), len(Y)))
+        squares: Any = None
         for x, y, length in zip(X.T, Y.T, lengths.tolist(), strict=True):
             distance = (x / length)[:, None] - y / length
             distance *= distance
-            squares += distance
-        return np.asarray(self.radial(self.tree_of(kernel), squares[None], NUMPY)[0])
+            squares = distance if squares is None else np.add(squares, distance, out=squares)
+        return self.radial_in_place(self.tree_of(kernel), squares)
+
+    def radial_in_place(self, tree: Tree, squares: Array) -> Array:
+        """Return g(s) of one θ; ``squares`` may be overwritten."""
+        return np.asarray(self.radial(tree, squares[None], NUMPY)[0])
 
     def weighted_gram(self, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
         """Return Σ_t ω_t g_t(s_t), a few θ at a time: temporaries beyond the cache cost more."""

@@ -29,6 +29,11 @@ class RBFRule(Radial):
         """Return exp(−s/2)."""
         return library.exp(-0.5 * squares)
 
+    def radial_in_place(self, tree: Tree, squares: Array) -> Array:
+        """Return exp(−s/2) in the memory of s."""
+        squares *= -0.5
+        return np.exp(squares, out=squares)
+
     def weighted_gram(self, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
         """Return Σ_t ω_t Π_n exp(−½ (x_n − y_n)²/ℓ_tn²), on a grid from its axes."""
         axes = grid_axes(X)

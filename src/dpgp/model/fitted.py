@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import COVERAGE, Calibration
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
+from dpgp.inference.predictive import Predictive, predictives
 from dpgp.inference.stage import StageRelease
 from dpgp.model import yes_no
 from dpgp.model.centiles import (
@@ -224,14 +226,19 @@ class FittedModel(CentileMethods, EffectMethods):
 
     def mean_and_std(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean, not yet cut, and standard deviation of one target at unit inputs."""
-        mean, std = self.posteriors[target].predict(U, latent or self.options.is_yes_no)
-        factor = 1.0 if latent else self.local_scale(target, U)
-        mean, std = self._in_units(target, mean), self._scale(target) * factor * std
+        is_of_function = latent or self.options.is_yes_no
+        posterior, law = self.posteriors[target], self._predictives[target]
+        mean, std = posterior.predict(U, latent=True) if is_of_function else law.at(U)
+        mean, std = self._in_units(target, mean), self._scale(target) * std
         if not self.options.is_yes_no:
             return mean, std
         p = yes_no.chance(mean, std)
         # Var(y) = p(1 − p)
         return p, yes_no.chance_std(mean, std) if latent else np.sqrt(p * (1.0 - p))
+
+    @cached_property
+    def _predictives(self) -> tuple[Predictive, ...]:
+        return predictives(self.posteriors, self.scales)
 
     def local_scale(self, target: int, U: Array) -> Array:
         """Return c(x), by which the model's own sd of an observation is multiplied."""

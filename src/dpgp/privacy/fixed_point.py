@@ -18,8 +18,6 @@ Array = NDArray[np.float64]
 FRACTION_BITS = 20  # rounding below any noise, and 2¹² rows a block: docs/proofs/exact_sums.md
 UNIT = 2.0**FRACTION_BITS
 
-_ROUNDER = 1.5 * 2.0**52  # adding and subtracting it rounds |x| < 2^51 to the nearest integer
-
 
 def shrinkage(dimension: int) -> float:
     r"""Return :math:`1 - \sqrt d\,2^{-b}`, the factor that leaves room for rounding."""
@@ -33,7 +31,7 @@ def round_columns(psi: Array) -> None:
     zero.
     """
     psi *= shrinkage(len(psi)) * UNIT
-    _round(psi)
+    np.rint(psi, out=psi)
     squares = _squared_norms(psi)
     if not _fit(squares).all():
         # of the whole block: the memory layout of some of its columns depends on which they are
@@ -55,7 +53,7 @@ def _shortened(columns: Array, squares: Array) -> Array:
     with np.errstate(all="ignore"):  # whatever is infinite or no number ends as zero
         shortened = columns / np.sqrt(squares)
         shortened *= shrinkage(len(columns)) * UNIT
-        _round(shortened)
+        np.rint(shortened, out=shortened)
         shortened[:, ~_fit(_squared_norms(shortened))] = 0.0
     return shortened
 
@@ -64,10 +62,5 @@ def round_targets(targets: Array) -> None:
     """Turn targets in [−1, 1] into integers in [−2^b, 2^b], in place; what is no number into 0."""
     np.clip(targets, -1.0, 1.0, out=targets)
     targets *= UNIT
-    _round(targets)
+    np.rint(targets, out=targets)
     targets[np.isnan(targets)] = 0.0
-
-
-def _round(values: Array) -> None:
-    values += _ROUNDER
-    values -= _ROUNDER

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.inference.conformal import calibrate, calibration_edges, calibration_share
-from dpgp.inference.local_scale import LocalScale
-from dpgp.inference.posterior import Posterior
+from dpgp.inference.predictive import predictives
 from dpgp.steps.queries import HistogramQuery, count_noise
 
 if TYPE_CHECKING:
@@ -44,17 +43,14 @@ class Calibrate:
 
     def query(self, known: Known) -> HistogramQuery:
         """Ask for counts of (y − m(x))/(c(x)s(x)) between public edges."""
-        posteriors, edges = known.posteriors, self._edges(known)
-        scales = known.scales or (None,) * len(posteriors)
-        parts = tuple(zip(posteriors, scales, strict=True))
+        inputs_of, edges = known.inputs, self._edges(known)
+        laws = predictives(known.posteriors, known.scales)
 
         def scaled_residuals(inputs: Array, targets: Array) -> Array:
-            U = known.inputs(inputs)
-            pairs = zip(parts, targets, strict=True)
-            return np.array([_scaled(*part, U, target) for part, target in pairs])
+            U = inputs_of(inputs)
+            return np.array([_scaled(*law.at(U), y) for law, y in zip(laws, targets, strict=True)])
 
-        filler = known.inputs.filler
-        return HistogramQuery(scaled_residuals, len(posteriors), edges[1:-1], filler)
+        return HistogramQuery(scaled_residuals, len(laws), edges[1:-1], inputs_of.filler)
 
     def learn(self, known: Known, release: Any) -> None:
         """Estimate the law of the scaled residuals of every target."""
@@ -82,9 +78,6 @@ class Calibrate:
         return calibration_edges(noise_std, known.n)
 
 
-def _scaled(posterior: Posterior, scale: LocalScale | None, U: Array, target: Array) -> Array:
+def _scaled(mean: Array, std: Array, target: Array) -> Array:
     """Return residuals in predicted standard deviations; means are cut to the target's bounds."""
-    mean, std = posterior.predict(U)
-    if scale is not None:
-        std = std * scale.factor(U)
     return np.asarray((target - np.clip(mean, -1.0, 1.0)) / std)
