@@ -10,7 +10,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from forecast_family import FAMILY, FAMILY_CELLS, family_case
+from forecast_family import FAMILY, FAMILY_CELLS, HELD_OUT, family_case
 from forecast_functions import MANY, OUTSIDE, correlated, prior_draw, uniform
 from forecast_layouts import CONTESTS, hindsight_table
 from forecast_tools import SEED, fit, quartiles, question_of, realised_error
@@ -44,7 +44,9 @@ def main():
     console = Console(width=120)
     console.print(prior_table(CELLS[::4] if quick else CELLS, count))
     console.print(outside_table(count))
-    console.print(family_table(FAMILY_CELLS[::3] if quick else FAMILY_CELLS, count))
+    cells = FAMILY_CELLS[::3] if quick else FAMILY_CELLS
+    console.print(family_table("The family that the range was chosen on", FAMILY, cells, count))
+    console.print(family_table("A family that it was not chosen on", HELD_OUT, cells, count))
     console.print(many_table(MANY_CELLS[::5] if quick else MANY_CELLS, count))
     console.print(hindsight_table(CONTESTS[::3] if quick else CONTESTS, count))
     console.print(f"{time.process_time() - start:.0f} s of CPU")
@@ -188,15 +190,17 @@ def many_case(function, columns, n, epsilon, k):
     )
 
 
-def family_table(cells, count):
-    table = Table("inputs", "n", "ε", "forecast", "low to high", *FAMILY, "forecast / realised",
-                  "in range", title="A broad family: realised errors, medians")  # fmt: skip
+def family_table(title, family, cells, count):
+    table = Table("inputs", "n", "ε", "forecast", "low to high", *family, "forecast / realised",
+                  "in range", title=f"{title}: realised errors, medians")  # fmt: skip
+    every = []
     for columns, n, epsilon in cells:
         rmse = question_of(columns, n).answer(n, epsilon).errors.rmse
         low, middle, high = np.quantile(rmse, (0.1, 0.5, 0.9))
-        runs = [[family_case(name, columns, n, epsilon, k, fit) for k in range(count)]
-                for name in FAMILY]  # fmt: skip
+        runs = [[family_case(draw, columns, n, epsilon, k, fit) for k in range(count)]
+                for draw in family.values()]  # fmt: skip
         errors = np.array(runs)[:, :, 0]
+        every.append((low <= errors) & (errors <= high))
         table.add_row(
             str(columns),
             f"{n:,}",
@@ -205,8 +209,9 @@ def family_table(cells, count):
             f"{low:.4f} to {high:.4f}",
             *(f"{np.median(row):.4f}" for row in errors),
             quartiles(middle / errors.ravel()),
-            f"{np.mean((low <= errors) & (errors <= high)):.2f}",
+            f"{np.mean(every[-1]):.2f}",
         )
+    table.add_row("all", *[""] * (len(family) + 5), f"{np.mean(every):.2f}")
     return table
 
 
