@@ -18,11 +18,14 @@ from dpgp.audit.statistics import (
     lower_bounds,
     repeated_draws,
 )
-from dpgp.audit.tables import CASES, neighbour, random_table
+from dpgp.audit.tables import CASES, ROWS, neighbour, random_table
 from dpgp.cli import app
+from dpgp.privacy.books import Books
 from dpgp.privacy.noise import SecureNoise, SimulatedNoise
+from dpgp.steps import FIXED_KINDS, METRIC_KINDS, Purse, planned_steps
 
-QUICK_CASES = [name for name in CASES if name != "a learned metric"]
+LONG_CASES = ("a learned metric", "a model of the inputs", "levels")
+QUICK_CASES = [name for name in CASES if name not in LONG_CASES]
 
 
 @pytest.mark.parametrize("name", QUICK_CASES)
@@ -30,6 +33,16 @@ def test_no_neighbour_moves_more_than_is_booked(name):
     found = compare_steps(CASES[name], 12, np.random.default_rng(1))
     assert all(comparison.holds for comparison in found)
     assert max(comparison.ratio for comparison in found) > 0.2
+
+
+def test_every_kind_of_step_is_attacked():
+    kinds = set()
+    for case in CASES.values():
+        options = case.options
+        rows = ROWS if options.row_count_is_public else None
+        mu = Books(options.epsilon, options.delta, options.neighbours).mu
+        kinds |= {type(step) for step in planned_steps(Purse(options, mu, rows))}
+    assert kinds == {*FIXED_KINDS, *METRIC_KINDS}
 
 
 def test_whole_fits_of_neighbours_ask_the_same_questions():

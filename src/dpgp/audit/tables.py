@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.categories import Category
+from dpgp.classes import class_box
 from dpgp.domain import Box
 from dpgp.missing import Missing
 from dpgp.options import Options
@@ -21,6 +23,7 @@ Random = np.random.Generator
 
 ROWS = 24
 FAR = (1e3, 1e12, 1e300)
+YES_NO = Category((0, 1))
 
 
 @dataclass(frozen=True)
@@ -38,20 +41,32 @@ class MadeUpTable:
 
 @dataclass(frozen=True)
 class Case:
-    """A kind of fit to attack: number of inputs and targets, and options."""
+    """A kind of fit to attack: number of inputs and targets, and options.
+
+    The first input is a category of so many ``levels`` where there are any; ``classes`` are those
+    of a yes or no.
+    """
 
     columns: int
     targets: int = 1
     asked: tuple[tuple[str, Any], ...] = ()
+    levels: int = 0
+    classes: bool = False
 
     @property
     def options(self) -> Options:
         """What the fit is asked for."""
+        numbers = [None] * (self.columns - 1)
+        categories = (Category(tuple(range(self.levels))), *numbers) if self.levels else ()
         return Options.parse(
-            box=Box.from_bounds((-1, 1), self.columns),
-            target_box=Box.from_bounds((-1, 1), self.targets, argument="target_bounds"),
+            box=Box.from_bounds((-1, 1), self.columns, categories=categories),
+            target_box=class_box(YES_NO) if self.classes else self._target_box,
             **{"epsilon": 1.0, "delta": 1e-6, **dict(self.asked)},
         )
+
+    @property
+    def _target_box(self) -> Box:
+        return Box.from_bounds((-1, 1), self.targets, argument="target_bounds")
 
 
 def _case(columns: int, targets: int = 1, **asked: Any) -> Case:
@@ -73,6 +88,9 @@ CASES: dict[str, Case] = {
         1, neighbours="add-remove", missing="ignore", stages=1, **PEOPLE
     ),
     "a learned metric": _case(4, stages=2),
+    "a model of the inputs": _case(4, neighbours="add-remove", stages=2),
+    "levels": replace(_case(2, missing="ignore", stages=2), levels=3),
+    "yes and no": replace(_case(1, stages=2), classes=True),
 }
 
 
@@ -93,7 +111,8 @@ def tame_table(options: Options, random: Random, rows: int = ROWS) -> MadeUpTabl
     """Return rows inside the bounds, among which a single other one would stand out."""
     table = random_table(options, random, rows)
     X, y = (random.uniform(-0.9, 0.9, part.shape) for part in (table.X, table.y))
-    return replace(table, X=X, y=y)
+    X = np.where(options.box.is_numeric, X, table.X)
+    return replace(table, X=X, y=table.y if options.is_yes_no else y)
 
 
 def _rows_of_one(options: Options, random: Random, count: int) -> list[tuple[Array, Array]]:
@@ -104,9 +123,20 @@ def _rows_of_one(options: Options, random: Random, count: int) -> list[tuple[Arr
 
 
 def _row(options: Options, random: Random) -> tuple[Array, Array]:
-    inputs = [_value(options, random) for _ in range(options.columns)]
-    targets = [_value(options, random) for _ in range(options.n_targets)]
-    return np.array(inputs), np.array(targets)
+    kinds = [options.box.category(k) for k in range(options.columns)]
+    inputs = [
+        _value(options, random) if kind is None else _level(kind, options.missing, random)
+        for kind in kinds
+    ]
+    if options.is_yes_no:  # a label that is none of both is no error
+        return np.array(inputs), np.array([_level(YES_NO, Missing.IGNORE, random)])
+    return np.array(inputs), np.array([_value(options, random) for _ in range(options.n_targets)])
+
+
+def _level(category: Category, missing: Missing, random: Random) -> float:
+    """Return the number of a level, or of none of them."""
+    number = int(random.integers(len(category.levels) + (missing is Missing.IGNORE)))
+    return float(number) if number < len(category.levels) else float("nan")
 
 
 def _value(options: Options, random: Random) -> float:
