@@ -4,10 +4,11 @@ Stages that clip hard draw the mean to where most values are. Where the law of t
 bell, what was believed of :math:`m = a^\top w`, a the average features of the rows, before the
 hard clips is one more measurement of the guarded weights, with the variance
 
-.. math:: (a^\top V_0a + \beta_0^2)/s^2
+.. math:: d = (a^\top V_0a + \beta_0^2)/s^2
 
-for the bias :math:`\beta_0` of the early clip and the suspicion s against a bell. What early and
-late stages share of the sampling noise is small beside the noise of the first ones. docs/method.md.
+for the bias :math:`\beta_0` of the early clip and the suspicion s against a bell. Early and late
+stages saw the same rows: their errors share the sampling variance :math:`\sigma^2/n` of an average.
+docs/method.md.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from dpgp.inference.pull_back import positive_part
 
 @dataclass(frozen=True)
 class EarlyMean:
-    """Beliefs before the law of the residuals was known, and where the last stage had clipped."""
+    """Beliefs before the law of the residuals was known, where the last stage clipped, and n."""
 
     moments: Moments
     clip: float
+    n: float
 
     def correct(
         self, guarded: Moments, gram: GramEstimate, L: Array, bias: BiasPrior, suspicion: float
@@ -39,9 +41,11 @@ class EarlyMean:
         # φ_s has √share as its constant, so that BL e₀ ≈ √share Σφ
         a = gram.B @ L[:, 0]
         a = a * (math.sqrt(CONSTANT_SHARE) / float(L[:, 0] @ a))
-        doubt = (a @ self.moments.V @ a + bias.size**2) / suspicion**2
-        c = guarded.V @ a
-        gain = c / (a @ c + doubt)
+        early, late = float(a @ self.moments.V @ a), float(a @ guarded.V @ a)
+        shared = min(guarded.noise**2 / self.n, early, late)
+        doubt = (early + bias.size**2) / suspicion**2
+        # Cov(w, m₀ − aᵀŵ) = Va(1 − shared/aᵀVa),  Var(m₀ − aᵀŵ) = aᵀVa + d − 2·shared
+        c = guarded.V @ a * (1.0 - shared / late)
+        gain = c / (late + doubt - 2.0 * shared)
         w = guarded.w + gain * (a @ (self.moments.w - guarded.w))
-        V = positive_part(guarded.V - np.outer(gain, c))
-        return Moments(w, V, guarded.noise)
+        return Moments(w, positive_part(guarded.V - np.outer(gain, c)), guarded.noise)

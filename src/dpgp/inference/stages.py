@@ -210,7 +210,7 @@ class TargetFit:
         """Take the law of the residuals, and clip where it is best from now on."""
         self.kappa = best_kappa(law, self.n, mu, directions_of(self.models[0].columns))
         state, _ = self._fitted()
-        self.early = EarlyMean(state.moments, self.stages[-1].clip)
+        self.early = EarlyMean(state.moments, self.stages[-1].clip, self.n)
         unit = self.residual_sd
         spread = unit**2 - state.moments.noise**2
         self.residual = Residual.measured(law, unit, state.moments.w, spread)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from dpgp.effects.records import AnswerTable, Importance, Share
 from dpgp.effects.summary import ImportantInput, WhatMatters
@@ -11,9 +10,6 @@ from dpgp.model.marginals import densities
 from dpgp.report.html.curve_panel import Frame, curve_panel, frame_of
 from dpgp.report.html.markup import Markup, element, join, paragraph, table
 from dpgp.report.html.svg import share_bar
-
-if TYPE_CHECKING:
-    pass
 
 
 def effects(found: Sequence[WhatMatters]) -> Markup:
