@@ -12,7 +12,7 @@ from rich.progress import Progress
 
 import dpgp
 from dpgp.cli import app
-from dpgp.cli.progress import _OF_A_PASS, PassBar, PassColumn, each_step
+from dpgp.cli.progress import _OF_A_PASS, PassBar, PassColumn, SeenColumn, each_step
 
 COMMAND = [sys.executable, "-c", "from dpgp.cli import app; app()"]
 NAMES = ["--x", "🎈 :heart: [bold]", 'the "cm"']
@@ -159,11 +159,26 @@ def test_a_long_pass_has_a_bar_of_rows_or_of_batches(public, expected, monkeypat
     bar = PassBar(shown, 0, public)
     bar.begin(3, 40)
     bar.advance(10)
-    assert shown.updates == [{"total": None}]  # short passes have none
+    assert shown.updates == [{"total": None, "completed": 0}]  # short passes have none
     monkeypatch.setattr("dpgp.cli.progress.PATIENCE", -1.0)
     bar.advance(20)
     completed, total, unit = expected
     assert shown.updates[-1] == {"total": total, "completed": completed, "unit": unit}
+
+
+def test_a_pass_that_does_not_know_its_length_counts_batches(monkeypatch):
+    monkeypatch.setattr("dpgp.cli.progress.PATIENCE", -1.0)
+    column = SeenColumn()
+    bar = Progress(column)
+    passing = PassBar(bar, bar.add_task("x", total=None), counts_rows=True)
+    passing.begin(None, None)
+    assert column.render(bar.tasks[0]) == ""
+    passing.advance(None)
+    passing.advance(None)
+    assert column.render(bar.tasks[0]) == "2 batches"
+    passing.begin(2, 40)
+    passing.advance(20)
+    assert column.render(bar.tasks[0]) == ""
 
 
 def test_a_bar_is_drawn_only_while_there_is_something_to_count():

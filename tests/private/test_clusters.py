@@ -2,9 +2,9 @@
 
 import os
 import signal
+import sys
 import threading
 import time
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -82,7 +82,8 @@ def dask():
 def spark():
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    master = "local[2, 4]"  # a task may fail three times, as on a cluster
+    builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
     session = builder.getOrCreate()
     yield session
     session.stop()
@@ -141,17 +142,35 @@ class SlowCount(CountSum):
         return SlowCount, (self.log,)
 
 
-def test_the_part_of_a_killed_worker_is_read_anew_and_counted_once(folder, tmp_path):
-    from distributed import Client, LocalCluster
+class Killer(threading.Thread):
+    """Kills the process that reads the first part, while it does."""
 
-    log = str(tmp_path / "parts.txt")
+    def __init__(self, log):
+        super().__init__(daemon=True)  # nothing may ever be read
+        self.log = log
 
-    def kill_one():
-        while not os.path.exists(log):
+    def run(self):
+        while not os.path.exists(self.log):
             time.sleep(0.05)
         time.sleep(0.1)
-        with open(log) as file:
-            os.kill(int(file.readline()), signal.SIGKILL)
+        os.kill(int(self.readings()[0]), signal.SIGKILL)
+
+    def readings(self):
+        with open(self.log) as file:
+            return file.read().split()
+
+
+def check_that_a_killed_workers_part_is_counted_once(engine, folder, tmp_path):
+    rows = ClusterRows.opened(open_files(folder), wanted(), engine)
+    killer = Killer(str(tmp_path / "parts.txt"))
+    killer.start()
+    assert rows.total(SlowCount(killer.log)).tolist() == [ROWS]
+    killer.join(timeout=10)
+    assert len(killer.readings()) > len(rows.table.files)  # one of them began twice
+
+
+def test_the_part_of_a_killed_worker_is_read_anew_and_counted_once(folder, tmp_path):
+    from distributed import Client, LocalCluster
 
     with (
         LocalCluster(
@@ -160,14 +179,16 @@ def test_the_part_of_a_killed_worker_is_read_anew_and_counted_once(folder, tmp_p
         Client(cluster, set_as_default=True),
         opened_engine("dask") as engine,
     ):
-        rows = ClusterRows.opened(open_files(folder), wanted(), engine)
-        killer = threading.Thread(target=kill_one)
-        killer.start()
-        assert rows.total(SlowCount(log)).tolist() == [ROWS]
-        killer.join()
-    with open(log) as file:
-        readings = Counter(file.read().split())
-    assert sum(readings.values()) > len(rows.table.files)  # one of them began twice
+        check_that_a_killed_workers_part_is_counted_once(engine, folder, tmp_path)
+
+
+@pytest.mark.slow
+def test_so_is_the_part_of_a_killed_worker_of_spark(spark, folder, tmp_path):
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do not know the tests
+    with opened_engine("spark") as engine:
+        check_that_a_killed_workers_part_is_counted_once(engine, folder, tmp_path)
 
 
 def test_what_fails_on_a_worker_is_said_in_words(engine):

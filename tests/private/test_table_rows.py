@@ -19,6 +19,7 @@ from dpgp.private.sums import exact_count, exact_gram
 from dpgp.private.table_objects import HeldTable, StreamedTable, open_object
 from dpgp.private.table_rows import TableRows, Wanted
 from dpgp.private.tables import TableError
+from dpgp.private.watching import watching
 
 BOX = Box.from_bounds([(0, 1), (-1, 1)], 2, ["age", "dose"])
 TARGET_BOX = Box.from_bounds((0, 2), 1, ["height"])
@@ -73,6 +74,21 @@ def test_files_have_the_integers_of_arrays(folder, unit, most, threads):
     rows = TableRows.opened(open_files(folder), wanted(unit, most=most), threads)
     assert len(rows) == 500
     assert np.array_equal(exact_gram(rows, FEATURES, n_jobs=threads), held_gram(unit, most=most))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_watcher_hears_of_the_first_reading(folder, threads):
+    class Heard(list):
+        def begin(self, batches, rows):
+            self.append((batches, rows))
+
+        def advance(self, rows):
+            self.append(rows)
+
+    heard = Heard()
+    with watching(heard):
+        TableRows.opened(open_files(folder), wanted(), threads)
+    assert heard == [(None, None)] + [None] * 4  # one batch a file
 
 
 def streamed():

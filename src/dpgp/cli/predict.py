@@ -176,6 +176,7 @@ def _predicted(
     """Return lines of CSV, some rows at a time, in order, and what is special about them."""
     from dpgp.blas import in_order
     from dpgp.cli.csv_text import csv_lines
+    from dpgp.private.watching import watched_first
 
     names = files[0].names
 
@@ -184,7 +185,8 @@ def _predicted(
         X = _inputs(model, cells, _input_names(model, names))
         return csv_lines(cells.table, _predictions(model, X, coverage, quantiles)), _notes(model, X)
 
-    return in_order((piece for file in files for piece in file.pieces(names)), lines)
+    pieces = (piece for file in files for piece in file.pieces(names))
+    return in_order(watched_first(pieces), lines)
 
 
 def _inputs(model: FittedModel, cells: Cells, names: Sequence[str]) -> Array:

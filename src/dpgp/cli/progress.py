@@ -36,9 +36,9 @@ def working(task: str, *, rows_are_public: bool = False) -> Iterator[None]:
     """Say what is being done, which step of a fit it is at, and for how long.
 
     A pass over the rows that takes longer than a second has a bar, of rows where their number is
-    public, else of batches.
+    public, else of batches; the first one over a table, and predictions, count batches.
     """
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), SeenColumn())
     with _progress(*columns, *(PassColumn(column) for column in _OF_A_PASS)) as bar:
         shown = bar.add_task(f"{task} …", total=None)
         steps = each_step(lambda step: bar.update(shown, description=f"{task}: {step} …"))
@@ -58,24 +58,34 @@ class PassColumn(ProgressColumn):
         return "" if task.total is None else self._inner(task)
 
 
+class SeenColumn(ProgressColumn):
+    """How many batches a pass has seen that does not know how many there are."""
+
+    def render(self, task: Task) -> RenderableType:
+        """Return their number, or nothing."""
+        return f"{task.completed:,.0f} batches" if task.total is None and task.completed else ""
+
+
 class PassBar:
     """Shows how far a pass has come; a :class:`dpgp.private.watching.Watcher`."""
 
     def __init__(self, bar: Progress, task: TaskID, counts_rows: bool) -> None:
         self._bar, self._task, self._counts_rows = bar, task, counts_rows
-        self._began, self._done, self._total = 0.0, 0, 0
+        self._began, self._done = 0.0, 0
+        self._total: int | None = None
 
-    def begin(self, batches: int, rows: int) -> None:
+    def begin(self, batches: int | None, rows: int | None) -> None:
         """Hide the bar of the pass before."""
         self._began, self._done = time.monotonic(), 0
-        self._total = rows if self._counts_rows else batches
-        self._bar.update(self._task, total=None)
+        self._total = rows if self._counts_rows and rows is not None else batches
+        self._bar.update(self._task, total=None, completed=0)
 
-    def advance(self, rows: int) -> None:
+    def advance(self, rows: int | None) -> None:
         """Count one more batch."""
-        self._done += rows if self._counts_rows else 1
+        counted = rows if self._counts_rows else None
+        self._done += 1 if counted is None else counted
         if time.monotonic() - self._began > PATIENCE:
-            unit = "rows" if self._counts_rows else "batches"
+            unit = "batches" if counted is None else "rows"
             self._bar.update(self._task, total=self._total, completed=self._done, unit=unit)
 
 

@@ -145,7 +145,7 @@ def columnwise_kronecker(factors: Sequence[Array], out: Array | None = None) -> 
     Large new arrays cost more than the arithmetic: their pages have to be mapped.
     """
     *others, last = factors
-    first = reduce(_kronecker, others, np.ones((1, last.shape[1])))
+    first = reduce(_kronecker, others) if others else np.ones((1, last.shape[1]))
     return _kronecker(first, last, out)
 
 

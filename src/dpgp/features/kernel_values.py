@@ -75,7 +75,7 @@ class GridKernelFeatures:
             gram_of(kernel, axis[:, None], column[:, None])
             for kernel, axis, column in zip(self.factors, self.axes, X.T, strict=True)
         ]
-        one_dimensional[0] = one_dimensional[0] / self.norm_bound
+        one_dimensional[0] /= self.norm_bound
         return columnwise_kronecker(one_dimensional, out)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.inference.pieces import in_pieces
+from dpgp.memory import aligned
 
 Array = NDArray[np.float64]
 
@@ -73,7 +74,7 @@ def series_of(function: Callable[[Array], Array], columns: int) -> ProductSeries
 
 def polynomials(u: Array, count: int) -> Array:
     """Return b_0 = 1, b_1 = u, …: b_{m+k} = T_m b_k for k < m, m a power of two."""
-    b = np.empty((count, *u.shape))
+    b = aligned(count, *u.shape)
     b[0], T_m, m = 1.0, u, 1
     while m < count:
         np.multiply(b[: count - m][:m], T_m, out=b[m : 2 * m])

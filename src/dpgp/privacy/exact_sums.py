@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.blas import single_threaded_blas, thread_count
+from dpgp.memory import aligned
 from dpgp.privacy.fixed_point import FRACTION_BITS
 
 Array = NDArray[np.float64]
@@ -64,6 +65,7 @@ class ExactGram:
 
     def __init__(self, dimension: int) -> None:
         self._product = np.empty((dimension, dimension))
+        self._integers = np.empty((dimension, dimension), dtype=np.int64)
         self._recent = np.zeros((dimension, dimension), dtype=np.int64)
         self._recent_rows = 0
         self._total: Integers = np.zeros((dimension, dimension), dtype=object)
@@ -76,7 +78,8 @@ class ExactGram:
         if self._recent_rows + rows > _MAX_INT64_ROWS:
             self._fold()
         np.matmul(columns, columns.T, out=self._product)
-        self._recent += self._product.astype(np.int64)
+        self._integers[:] = self._product
+        self._recent += self._integers
         self._recent_rows += rows
 
     def total(self) -> Integers:
@@ -112,7 +115,7 @@ def workspace(dimension: int, block_rows: int) -> Array:
 
     Its rows are not a power of two apart: those would share few places of the cache.
     """
-    return np.empty((dimension, block_rows + _APART))[:, :block_rows]
+    return aligned(dimension, block_rows + _APART)[:, :block_rows]
 
 
 def shared_out(

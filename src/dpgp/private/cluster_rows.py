@@ -20,7 +20,7 @@ from dpgp.private.table_file import TableFile, require
 from dpgp.private.table_rows import ReadFile, TableRows, Wanted
 from dpgp.private.tables import ClusterError, TableError
 from dpgp.private.units import Bits, either, first_of_group, number_of_groups
-from dpgp.private.watching import watched
+from dpgp.private.watching import watched, watched_first
 
 PARTS_PER_WORKER = 4
 """Parts of the table for every worker: enough that none waits long for the last."""
@@ -63,7 +63,7 @@ class ClusterRows:
             require(file, wanted.names)
         count = -(-PARTS_PER_WORKER * engine.workers // len(files))
         parts = [part for file in files for part in file.parts(count)]
-        sizes = _all(engine, PartMeasure(wanted), parts)
+        sizes = list(watched_first(answers(engine, PartMeasure(wanted), parts), len(parts)))
         kept = _kept(engine, parts, wanted, sizes)
         read = zip(parts, sizes, kept, strict=True)
         return cls(TableRows(tuple(ReadFile(p, wanted, s, bits) for p, s, bits in read)), engine)

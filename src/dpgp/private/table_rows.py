@@ -24,6 +24,7 @@ from dpgp.private.source import RowQuestion, total_over
 from dpgp.private.table_file import Piece, TableFile, require
 from dpgp.private.tables import TableError
 from dpgp.private.units import Bits, first_rows, unpacked
+from dpgp.private.watching import watched_first
 
 Array = NDArray[np.float64]
 
@@ -182,7 +183,9 @@ def _sizes(
         for place, piece in enumerate(file.pieces(wanted.names))
     )
     found = {
-        key: size for part in shared_out(pieces, measure, threads) for key, size in part.items()
+        key: size
+        for part in shared_out(watched_first(pieces), measure, threads)
+        for key, size in part.items()
     }
     counts: list[list[int]] = [[] for _ in files]
     for file, place in sorted(found):

@@ -13,11 +13,11 @@ T = TypeVar("T")
 class Watcher(Protocol):
     """Is told how far a pass has come."""
 
-    def begin(self, batches: int, rows: int) -> None:
-        """A pass begins over so many batches and rows."""
+    def begin(self, batches: int | None, rows: int | None) -> None:
+        """A pass begins over so many batches and rows; None where only the pass will tell."""
         ...
 
-    def advance(self, rows: int) -> None:
+    def advance(self, rows: int | None) -> None:
         """One more batch, of so many rows, has been drawn."""
         ...
 
@@ -35,6 +35,12 @@ def watching(watcher: Watcher) -> Iterator[None]:
         _watcher.reset(token)
 
 
+def watched_first(batches: Iterable[T], count: int | None = None) -> Iterable[T]:
+    """Return the batches of a pass that finds out how many rows there are."""
+    watcher = _watcher.get()
+    return batches if watcher is None else _told_first(batches, count, watcher)
+
+
 def watched(batches: Iterable[T], sizes: Sequence[int]) -> Iterable[T]:
     """Return the batches of a pass that somebody may watch; any thread may draw them."""
     watcher = _watcher.get()
@@ -46,3 +52,10 @@ def _told(batches: Iterable[T], sizes: Sequence[int], watcher: Watcher) -> Itera
     for batch, size in zip(batches, sizes, strict=True):
         yield batch
         watcher.advance(size)
+
+
+def _told_first(batches: Iterable[T], count: int | None, watcher: Watcher) -> Iterator[T]:
+    watcher.begin(count, None)
+    for batch in batches:
+        yield batch
+        watcher.advance(None)
