@@ -55,7 +55,7 @@ class AdditiveRBFRule(PlainRule):
     r"""One smooth function an input, :math:`k(x, y) = \tfrac1D\sum_n r(x_n)^\top R^{-1} r(y_n)`."""
 
     name = "AdditiveRBF"
-    part = "sum of functions of one input (AdditiveRBF)"
+    part = "sum of functions of one input"
     javascript = """{
     gram: (tree, Z) => {
       const basis = additiveBasis(tree), all = Z.map((z) => basis(z));

@@ -20,7 +20,7 @@ class DotProductRule(Leaf):
     r"""Lines with slopes of variance 1 and an offset, :math:`k(x, y) = \sigma_0^2 + x^\top y`."""
 
     name = "DotProduct"
-    part = "straight part (DotProduct)"
+    part = "straight part"
     parameters = (Parameter("sigma_0", "offset", Measure.DEVIATION, may_be_zero=True),)
     javascript = """{
     gram: (tree, Z) => {

@@ -22,7 +22,7 @@ class ExpSineSquaredRule(Leaf):
     """
 
     name = "ExpSineSquared"
-    part = "periodic part (ExpSineSquared)"
+    part = "periodic part"
     parameters = (
         Parameter("length_scale", "smoothness", Measure.NUMBER, half_ranges, LOG_LENGTH_SD),
         Parameter("periodicity", "period", Measure.LENGTH, half_ranges, LOG_LENGTH_SD),

@@ -36,7 +36,7 @@ class MaternRule(Radial):
     """
 
     name = "Matern"
-    part = "smooth part (Matern)"
+    part = "smooth part"
     parameters = (LENGTHS,)
     others = ("nu",)
 

@@ -60,7 +60,7 @@ class MetricRBFRule(Leaf):
     r"""Smooth in a metric, :math:`k(x, y) = \exp(-\|L^\top(x - y)\|^2/2\ell^2)`."""
 
     name = "MetricRBF"
-    part = "smooth part in a learned metric (MetricRBF)"
+    part = "smooth part in a learned metric"
     parameters = (
         Parameter("length_scale", "factor of all lengths", Measure.NUMBER, lambda D: 0.0, 0.5),
     )

@@ -14,7 +14,7 @@ class RationalQuadraticRule(Radial):
     r"""Smooth on several scales, :math:`k(x, y) = (1 + \|x - y\|^2/(2\alpha\ell^2))^{-\alpha}`."""
 
     name = "RationalQuadratic"
-    part = "smooth part (RationalQuadratic)"
+    part = "smooth part"
     parameters = (ONE_LENGTH, Parameter("alpha", "alpha", Measure.NUMBER))
     javascript = """radialKernel(
     (s, tree, t) => Math.pow(1 + s / (2 * tree.alpha[t][0]), -tree.alpha[t][0]))"""

@@ -21,7 +21,7 @@ class RBFRule(Radial):
     r"""Smooth functions, :math:`k(x, y) = \exp(-\tfrac12 \sum_n (x_n - y_n)^2/\ell_n^2)`."""
 
     name = "RBF"
-    part = "smooth part (RBF)"
+    part = "smooth part"
     parameters = (LENGTHS,)
     javascript = "separableKernel((s) => Math.exp(-0.5 * s))"
 
