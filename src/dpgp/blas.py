@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain, islice
 from numbers import Integral
 from threading import Lock
 from typing import Any, TypeVar
@@ -134,10 +135,14 @@ def in_order(
     items: Iterable[Item], work: Callable[[Item], Result], n_jobs: int | None = None
 ) -> Iterator[Result]:
     """Yield the results of all items in their order; threads work ahead, by a few items at most."""
-    threads = thread_count(n_jobs)
-    alone, ahead = single_threaded_blas()(work), deque[Future[Result]]()
+    coming, alone = iter(items), single_threaded_blas()(work)
+    first = list(islice(coming, 2))
+    if len(first) < 2:  # nobody to share the work with
+        yield from map(alone, first)
+        return
+    threads, ahead = thread_count(n_jobs), deque[Future[Result]]()
     with single_threaded_blas(), ThreadPoolExecutor(threads) as pool:
-        for item in items:
+        for item in chain(first, coming):
             ahead.append(pool.submit(alone, item))
             if len(ahead) > threads:
                 yield ahead.popleft().result()

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.exceptions import DataConversionWarning
-
 from dpgp.categories import Category, listed_levels
-from dpgp.coded_rows import elements
 from dpgp.domain import Box
 
-Array = NDArray[np.float64]
-
 _WHY_PUBLIC = "classes are public knowledge and cannot be read from the data, which would leak it"
-
-COLUMN = "A column-vector y was passed when a 1d array was expected; its one column is taken."
 
 
 def two_classes(classes: Any) -> Category:
@@ -41,28 +31,3 @@ def two_classes(classes: Any) -> Category:
 def class_box(category: Category, names: Sequence[str] | None = None) -> Box:
     """Return the bounds of a target that is one of two classes: 0 and 1."""
     return Box.from_bounds(None, 1, names, categories=(category,))
-
-
-def class_numbers(y: Any, rows: int, category: Category) -> Array:
-    """Return 0 or 1 for every label, NaN for what is neither; never says which or how many."""
-    if y is None:
-        raise ValueError("this requires y to be passed, but the target y is None.")
-    labels = _labels(y)
-    if labels is None or len(labels) != rows:
-        raise ValueError("`y` must have one label for each of the rows of `X`.")
-    return category.numbers(labels)
-
-
-def _labels(y: Any) -> Sequence[Any] | None:
-    """Return the elements of a list, a column, or an array of one column; else None."""
-    try:
-        y = y if hasattr(y, "__len__") else np.asarray(y)
-        shape = np.shape(y)
-    except Exception:  # whatever it says may quote the data
-        return None
-    if len(shape) == 2 and shape[1] == 1:
-        warnings.warn(COLUMN, DataConversionWarning, stacklevel=4)
-        y = np.asarray(y)[:, 0]
-    elif len(shape) != 1:
-        return None
-    return elements(y)

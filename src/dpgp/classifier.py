@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from scipy.special import logit
 from sklearn.base import ClassifierMixin
 
-from dpgp.classes import class_box, class_numbers, two_classes
+from dpgp.class_labels import class_numbers
+from dpgp.classes import class_box, two_classes
 from dpgp.domain import Box
 from dpgp.estimator import PrivateGP
 from dpgp.inference.conformal import COVERAGE

@@ -23,6 +23,7 @@ from dpgp.effects.methods import EffectMethods
 from dpgp.ledger.ledger import ledger_of
 from dpgp.numeric import check_column_names, column_names, target_names
 from dpgp.options import Options
+from dpgp.planning.few_rows import FewRowsWarning, are_few, nothing_better
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.privacy.noise import noise_source
 from dpgp.private.arrays import scaled_rows
@@ -110,6 +111,8 @@ class PrivateGP(EffectMethods, BaseEstimator):  # type: ignore[misc]
         count = len(rows) if options.row_count_is_public and self.site is None else None
         for sentence in weak_points(options.epsilon, options.delta, count):
             warnings.warn(f"Weak guarantee: {sentence}", WeakGuaranteeWarning, stacklevel=4)
+        if count is not None and are_few(count, options.epsilon, options.delta):
+            warnings.warn(nothing_better(count, options.epsilon), FewRowsWarning, stacklevel=4)
 
     def _forget(self) -> None:
         """Drop what an earlier fit found, so that no failure passes it off as new."""

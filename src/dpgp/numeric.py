@@ -9,12 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Sequence
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
 from dpgp.plain_text import check_names, is_name
 
@@ -67,7 +66,7 @@ def numeric_targets(y: Any, rows: int, argument: str = "y") -> Array:
 
 def as_floats(values: Any, argument: str) -> Array:
     """Return numbers of any kind as float64; what is missing or too large is not finite."""
-    if issparse(values):
+    if hasattr(values, "nnz"):  # what scipy.sparse calls its number of entries
         raise TypeError(f"`{argument}` is sparse; pass dense numbers, as {argument}.toarray().")
     array = _as_array(values)
     if _holds_times(values) or _holds_times(array):
@@ -186,3 +185,12 @@ def _float_of(cell: Any) -> float:
     if not isinstance(cell, Real | Decimal | np.bool_):
         raise TypeError
     return float(cell)
+
+
+def as_random_state(seed: Any) -> np.random.RandomState:
+    """Return a generator for a seed, NumPy's own for None, or the one that was given."""
+    if isinstance(seed, np.random.RandomState):
+        return seed
+    if seed is not None and not isinstance(seed, Integral):
+        raise ValueError(f"`random_state` must be None or a seed, got {type(seed).__name__}.")
+    return np.random.RandomState(None if seed is None else int(seed))

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process.kernels import Kernel
 
 from dpgp.domain import Box
 from dpgp.inference.priors import default_kernel
 from dpgp.kernels.bounds import check_kernel
+from dpgp.kernels.registry import is_sklearn_kernel
 from dpgp.missing import Missing
 from dpgp.numeric import as_floats
 from dpgp.privacy.arguments import DELTA, EPSILON, as_count
@@ -174,7 +174,7 @@ def _kernels(kernel: Any, columns: int) -> tuple[Any, ...]:
     if not kernels:
         raise ValueError("`kernel` must hold at least one kernel; leave it out for the default.")
     for candidate in kernels:
-        if not isinstance(candidate, Kernel):
+        if not is_sklearn_kernel(candidate):
             raise TypeError(
                 "`kernel` must be a scikit-learn kernel or a list of them, got "
                 f"{type(candidate).__name__}; other kernels work in dpgp.paper."
@@ -184,7 +184,7 @@ def _kernels(kernel: Any, columns: int) -> tuple[Any, ...]:
     return kernels
 
 
-def _check_columns(kernel: Kernel, columns: int) -> None:
+def _check_columns(kernel: Any, columns: int) -> None:
     """Raise where a kernel has lengths for another number of inputs."""
     try:
         kernel(np.zeros((1, columns)))

@@ -3,9 +3,9 @@ import pytest
 
 from dpgp import PrivateGPRegressor
 from dpgp.inference.early_mean import EarlyMean
-from dpgp.inference.evidence import Moments
 from dpgp.inference.gram_estimate import IsotropicEstimate
 from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior
+from dpgp.inference.moments import Moments
 
 SHARES = np.array([0.5, 0.3, 0.2])
 """Rows per cell, out of 900: the features are indicators, so that B is diagonal."""

@@ -10,7 +10,6 @@ from dpgp.inference.evidence import (
     INFLATION_RANGE,
     SHAPE_DOUBT,
     Measurement,
-    Moments,
     _distances,
     combine_stages,
     condition,
@@ -19,6 +18,7 @@ from dpgp.inference.evidence import (
     second_moment_evidence,
 )
 from dpgp.inference.gram_estimate import IsotropicEstimate, estimate_gram
+from dpgp.inference.moments import Moments
 
 D = 6
 FEATURES = features_1d(D)

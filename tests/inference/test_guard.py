@@ -3,9 +3,10 @@ import pytest
 from simulated_stages import features_1d, model_1d, release, rows_1d
 
 from dpgp.features.linear import LinearFeatures
-from dpgp.inference.evidence import Moments, combine_stages
+from dpgp.inference.evidence import combine_stages
 from dpgp.inference.gram_estimate import IsotropicEstimate, estimate_gram
 from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, embed
+from dpgp.inference.moments import Moments
 from dpgp.inference.residual_law import gaussian_law
 from dpgp.inference.stage import StageRelease
 from dpgp.inference.stages import infer

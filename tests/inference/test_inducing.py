@@ -9,8 +9,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 
 from dpgp.features.base import WhitenedMap
 from dpgp.features.inducing import InducingFeatures
-from dpgp.inference.evidence import Moments
 from dpgp.inference.inducing import EffectiveKernel, inducing_points
+from dpgp.inference.moments import Moments
 from dpgp.inference.posterior import Posterior
 from dpgp.planning.design import Layout, asked_layout, layouts
 

@@ -8,16 +8,12 @@ from dpgp.features.grid import GridFeatures
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import regular_grid
-from dpgp.inference.evidence import Conditional, Measurement, Moments
+from dpgp.inference.collapse import collapse, relative_spread, thin
+from dpgp.inference.evidence import Conditional, Measurement
 from dpgp.inference.many.dictionary import REFERENCE, kernel_of, theta_of
 from dpgp.inference.marginal import WeightedPoints
-from dpgp.inference.posterior import (
-    Posterior,
-    collapse,
-    mixture_half_width,
-    relative_spread,
-    thin,
-)
+from dpgp.inference.moments import Moments
+from dpgp.inference.posterior import Posterior, mixture_half_width
 from dpgp.inference.priors import default_kernel
 
 RNG = np.random.default_rng(0)

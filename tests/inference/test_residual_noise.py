@@ -4,8 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp.inference.evidence import Moments
 from dpgp.inference.gram_estimate import IsotropicEstimate
+from dpgp.inference.moments import Moments
 from dpgp.inference.residual_law import gaussian_law
 from dpgp.inference.residual_noise import Residual
 

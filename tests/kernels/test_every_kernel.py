@@ -11,10 +11,11 @@ from sklearn.gaussian_process import kernels as sk
 
 from dpgp import NormalizedKernel, ProductKernel
 from dpgp.arithmetic import NUMPY
+from dpgp.checked_values import ModelFileError
 from dpgp.kernels.additive_rbf import AdditiveRBF
 from dpgp.kernels.bounds import check_kernel, envelope, product_factors, variance_bound
 from dpgp.kernels.envelopes import BoxCells
-from dpgp.kernels.files import kernel_from_json, kernel_to_json
+from dpgp.kernels.files import kernel_from_json, kernel_to_json, own_kernel_from_json
 from dpgp.kernels.formula import (
     batch_diag,
     batch_gram,
@@ -27,7 +28,8 @@ from dpgp.kernels.formula import (
     weighted_gram,
 )
 from dpgp.kernels.metric_rbf import MetricRBF
-from dpgp.kernels.registry import KERNELS, rule_of, rules
+from dpgp.kernels.plain import PlainKernel, constant, rbf, straight
+from dpgp.kernels.registry import KERNELS, is_sklearn_kernel, rule_of, rule_of_tree, rules
 from dpgp.report.html.payload import plain
 from dpgp.report.html.scripts import posterior_script
 
@@ -54,7 +56,8 @@ EXAMPLES = [
     AdditiveRBF(0.5, 4),
     MetricRBF(np.array([[1.0, 0.3], [-0.2, 0.6]]), 0.8),
     MetricRBF(np.array([[1.0, 0.3], [-0.2, 0.6]]), 0.8, "fixed"),
-    sk.ConstantKernel(0.3) * AdditiveRBF() + MetricRBF(np.eye(2)),
+    constant(0.3) * AdditiveRBF() + MetricRBF(np.eye(2)),
+    (constant(0.2) * rbf(np.array([0.7, 0.4])) + straight()) ** 2.0,
     ProductKernel([sk.ExpSineSquared(0.8, 0.9), sk.ConstantKernel(0.4) * sk.Matern(0.7, nu=1.5)]),
 ]
 GENERATOR = np.random.default_rng(3)
@@ -73,8 +76,13 @@ def one_by_one(kernel):
 
 
 def test_every_kernel_of_the_registry_has_an_example():
-    assert {type(kernel) for kernel in EXAMPLES} == set(rules())
-    assert len(rules()) == len(KERNELS)
+    assert {rule_of(kernel) for kernel in EXAMPLES} == set(rules().values())
+    assert {name: rule.name for name, rule in rules().items()} == {name: name for name in KERNELS}
+
+
+def test_every_type_of_tree_has_its_rule():
+    for rule in rules().values():
+        assert {rule_of_tree(kind) for kind in rule.scripts()} == {rule}
 
 
 @every_kernel
@@ -124,10 +132,36 @@ def test_values_stay_within_the_envelope(kernel):
 def test_files_bring_it_back(kernel):
     tree = json.loads(json.dumps(kernel_to_json(kernel)))
     again = kernel_from_json(tree, "kernel", 2)
+    assert kernel_to_json(again) == tree
+    assert again.n_dims == kernel.n_dims
+    assert np.array_equal(again.theta, kernel.theta)
+    for ours, theirs in ((again(X, Y), kernel(X, Y)), (again(X), kernel(X))):
+        assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
+    assert_allclose(again.diag(X), kernel.diag(X), rtol=1e-12)
+
+
+@every_kernel
+def test_a_kernel_that_was_given_comes_back_as_it_was(kernel):
+    if not is_sklearn_kernel(kernel):  # a fit makes it by itself
+        return
+    again = own_kernel_from_json(kernel_to_json(kernel), "kernel", 2)
     assert type(again) is type(kernel)
     assert np.array_equal(again.theta, kernel.theta)
     assert np.array_equal(again(X, Y), kernel(X, Y))
-    assert kernel_to_json(again) == tree
+
+
+@pytest.mark.parametrize("kernel", [AdditiveRBF(), constant(0.3) * MetricRBF(np.eye(2))], ids=repr)
+def test_a_file_cannot_say_that_a_kernel_of_ours_was_given(kernel):
+    with pytest.raises(ModelFileError, match="no kernel of scikit-learn"):
+        own_kernel_from_json(kernel_to_json(kernel), "kernel", 2)
+
+
+@every_kernel
+def test_its_text_is_that_of_scikit_learn(kernel):
+    again = kernel_from_json(kernel_to_json(kernel), "kernel", 2)
+    if isinstance(again, PlainKernel):
+        assert repr(again) == repr(kernel)
+        assert again == kernel_from_json(kernel_to_json(kernel), "kernel", 2)
 
 
 @every_kernel

@@ -4,6 +4,7 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm, truncnorm
 
 from dpgp.classes import two_classes
+from dpgp.model import yes_no
 from dpgp.model.yes_no import (
     OutcomeLaw,
     chance,
@@ -62,3 +63,14 @@ def test_the_log_probability_of_a_label():
     p = np.array([0.2, 0.2, 0.2])
     found = log_chance(p, ["no", "yes", "perhaps"], two_classes(("no", "yes")))
     assert found == pytest.approx([np.log(0.8), np.log(0.2), -np.inf])
+
+
+@pytest.mark.parametrize("coverage", [0.5, 0.95, 0.999])
+def test_intervals_are_those_of_a_truncated_normal_law(coverage):
+    mean, std = (
+        grid.ravel() for grid in np.meshgrid([-0.5, 0.0, 0.02, 0.5, 1.3], [0.01, 0.1, 2.0])
+    )
+    ends = np.array([(1.0 - coverage) / 2, (1.0 + coverage) / 2])[:, None]
+    expected = truncnorm.ppf(ends, -mean / std, (1.0 - mean) / std, loc=mean, scale=std)
+    found = yes_no.chance_interval(mean, std, coverage)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)

@@ -47,7 +47,7 @@ def test_more_noise_is_more_error_and_the_plan_says_what_it_assumed():
 def test_a_share_of_variance_sets_the_noise_of_every_function():
     told = Assumption(50.0, r2=0.2)
     spreads = np.array([0.01, 0.09])
-    assert told.noise_variances(spreads, np.ones(2)) == pytest.approx(4 * spreads)
+    assert told.noise_variances(lambda: spreads, np.ones(2)) == pytest.approx(4 * spreads)
     plans = [dpgp.plan(**NUMBERS, r2=share).forecast.rmse for share in (0.9, 0.2)]
     assert plans[0] < plans[1]
     assert "explain 20% of the variance" in dpgp.plan(**NUMBERS, r2=0.2).why[0]

@@ -174,6 +174,26 @@ def test_print_shows_plots_and_no_controls(open_report):
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
+@pytest.mark.parametrize("name", ["two inputs", "five inputs"])
+def test_the_certificate_is_on_one_page_of_paper(open_report, name):
+    page = open_report(name, width=680, height=1000)  # A4 within its margins
+    page.emulate_media(media="print")
+    certificate = page.locator("section[aria-labelledby=certificate]")
+    assert certificate.bounding_box()["height"] < 1000
+    breaks = certificate.evaluate("(node) => getComputedStyle(node).breakBefore")
+    assert breaks == "page"
+
+
+def test_without_scripts_there_is_a_picture(browser, tmp_path):
+    (tmp_path / "report.html").write_text(report_html(fitted("two inputs")), encoding="utf-8")
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 375, "height": 800})
+    page = context.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    box = page.locator("noscript img, .still img").first.bounding_box()
+    assert 200 < box["width"] <= 375
+    context.close()
+
+
 def test_dark_and_light_have_enough_contrast(open_report):
     page = open_report("one input")
     for scheme in ("light", "dark"):

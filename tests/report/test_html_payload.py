@@ -12,11 +12,17 @@ import numpy as np
 import pytest
 from report_models import AWKWARD, fitted, named
 
+from dpgp.effects.input_model import representative_rows
 from dpgp.model.marginals import densities
 from dpgp.report.html import report_html
-from dpgp.report.html.accuracy import achieved_over_box, achieved_where_data_are, expected
+from dpgp.report.html.accuracy import (
+    achieved_over_box,
+    achieved_where_data_are,
+    expected,
+    explained,
+)
 from dpgp.report.html.hyperparameters import hyperparameters
-from dpgp.report.html.payload import packed, payload
+from dpgp.report.html.payload import FEWER_DIGITS, numbers_of, packed, payload
 
 
 class Page(HTMLParser):
@@ -50,10 +56,9 @@ def data_of(page: str) -> dict:
 def test_page_loads_nothing():
     page = Page(report_html(fitted("two inputs")))
     loading = [a for _, a in page.tags if {"src", "href", "action", "data", "poster"} & a.keys()]
-    assert loading == []
-    assert not {"link", "iframe", "object", "embed", "img", "base", "form"} & {
-        t for t, _ in page.tags
-    }
+    (still,) = loading  # inside of the page
+    assert still["src"].startswith("data:image/png;base64,")
+    assert not {"link", "iframe", "object", "embed", "base", "form"} & {t for t, _ in page.tags}
     css = "".join(page.texts["style"])
     assert "url(" not in css
     assert "@import" not in css
@@ -111,13 +116,70 @@ def test_a_matrix_is_kept_whole_unless_it_is_symmetric():
         np.testing.assert_array_equal(found.reshape(text["rows"], text["columns"]), matrix)
 
 
-def test_six_hundred_features_stay_below_five_megabytes():
+def of_bytes(text: dict) -> np.ndarray:
+    """What Python reads of whole multiples."""
+    size, content = text["size"], base64.b64decode(text["multiples"])
+    whole = [
+        int.from_bytes(content[k : k + size], "little", signed=True)
+        for k in range(0, len(content), size)
+    ]
+    return np.array(whole) * text["unit"]
+
+
+@pytest.mark.parametrize("size", [3, 5])
+def test_fewer_digits_are_whole_multiples_of_a_unit(size):
+    matrix = np.random.default_rng(0).normal(size=(4, 3))
+    text = packed(matrix, size)
+    assert text["unit"] * 2 ** (8 * size - 1) == pytest.approx(np.abs(matrix).max(), rel=1e-6)
+    assert np.abs(of_bytes(text).reshape(4, 3) - matrix).max() <= text["unit"] / 2 * (1 + 1e-9)
+
+
+def test_eight_hundred_features_and_two_targets_stay_below_five_megabytes():
     gp = fitted("five inputs")
     d = gp.posteriors[0].features.dimension
-    # two symmetric matrices of doubles, 32/3 characters each, and all else
-    rest = len(json.dumps(payload(gp))) - 2 * (d * (d + 1) / 2) * 32 / 3
+    # a projection and a covariance, both symmetric, with 4/3 characters a byte, and all else
+    numbers = d * (d + 1) / 2
+    sizes = [4 / 3 * (FEWER_DIGITS.projection + FEWER_DIGITS.covariance * k) for k in (1, 2)]
+    rest = len(json.dumps(numbers_of(gp, FEWER_DIGITS))) - numbers * sizes[0]
     assert rest < 100_000 + 600 * d
-    assert 600 * 601 * 32 / 3 + 100_000 + 600 * 600 < 4.5e6
+    assert 800 * 801 / 2 * sizes[1] + 100_000 + 2 * 60 * 800 < 5e6
+
+
+def test_only_what_is_large_has_fewer_digits(monkeypatch):
+    gp = fitted("two inputs")
+    assert "doubles" in payload(gp)["targets"][0]["Q"]
+    monkeypatch.setattr("dpgp.report.html.payload.MOST_CHARACTERS", 1000)
+    assert "multiples" in payload(gp)["targets"][0]["Q"]
+
+
+def test_what_is_known_comes_first():
+    gp = fitted("five inputs")
+    page = Page(report_html(gp))
+    share = explained(gp, 0)
+    rows = representative_rows(gp)
+    mean, (lower, upper) = gp.predict(rows), gp.predict_interval(rows, 0.95)
+    widths = (upper - lower) / (2 * 1.96)  # about, where the law is about normal
+    assert share == pytest.approx(np.var(mean) / (np.var(mean) + np.mean(widths**2)), abs=0.1)
+    assert f"{100 * share:.0f} %" in page.texts["dd"]
+    first, *_ = gp.importance().inputs
+    assert any(text.startswith(f"{first} (") for text in page.texts["dd"])
+    headings = [text for text in page.texts["h2"] if text.strip()]
+    assert headings[:2] == ["The guarantee", "In short"]
+
+
+def test_a_page_without_scripts_has_a_still_picture():
+    text = report_html(fitted("several targets"))
+    inside = re.search("<noscript>(.*?)</noscript>", text, re.S).group(1)
+    assert inside.count("data:image/png;base64,") == 2
+    assert "data:image/png" in report_html(fitted("bessel"))
+    more = re.search("<noscript>(.*?)</noscript>", report_html(fitted("five inputs")), re.S)
+    assert "What matters" in more.group(1)
+
+
+def test_names_tell_hyperparameters_apart_that_have_the_same_words():
+    text = report_html(fitted("five inputs"))
+    assert text.count("k1__k2__k1__constant_value") == 1
+    assert "__" not in re.sub(r"<script.*?</script>", "", report_html(fitted("two inputs")))
 
 
 def test_what_matters_is_shown_where_there_are_several_inputs():
@@ -171,7 +233,7 @@ def test_headings_are_in_order_and_landmarks_exist():
 
 def test_kernels_that_the_page_cannot_compute_are_named():
     text = report_html(fitted("bessel"))
-    assert "There are no plots" in text
+    assert "There are no plots that answer" in text
     assert "Matern" in text
     assert 'id="model"' not in text
 
@@ -253,8 +315,8 @@ def test_hyperparameters_are_in_units_of_people():
     noise, size, *lengths = hyperparameters(gp, 0)
     np.testing.assert_allclose(noise.draws, 2.5 * np.exp(thetas[:, 2 + 1]))
     np.testing.assert_allclose(size.draws, 2.5 * np.exp(thetas[:, 0] / 2))
-    assert size.what == "size of the smooth part (Matern) (sd)"
+    assert size.what == "size of the smooth part (sd)"
     assert [h.what for h in lengths] == [
-        f"length of the smooth part (Matern) along input {k}" for k in (1, 2)
+        f"length of the smooth part along input {k}" for k in (1, 2)
     ]
     np.testing.assert_allclose(lengths[1].draws, np.exp(thetas[:, 2]))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,14 +19,32 @@ _SPECIAL = r'[",\r\n]'  # what a cell without quotation marks cannot hold
 def csv_lines(cells: pa.Table, numbers: Sequence[NDArray[np.float64]]) -> bytes:
     """Return a line for every row: cells as text, then numbers, empty where they are NaN."""
     columns = [_quoted(_text(column.combine_chunks())) for column in cells.columns]
-    columns += [pc.cast(pa.array(values, from_pandas=True), TEXT) for values in numbers]
-    filled = [pc.fill_null(column, "") for column in columns]
+    filled = [pc.if_else(pc.is_null(column), _scalar(""), column) for column in columns]
+    filled += map(_number_text, numbers)
     return _joined([*filled[:-1], _pasted(filled[-1], "\n")], ",")
 
 
 def csv_line(cells: Sequence[str]) -> bytes:
     """Return one line."""
-    return _joined([_quoted(pa.array([cell], TEXT)) for cell in cells], ",") + b"\n"
+    quoted = (
+        '"' + cell.replace('"', '""') + '"' if re.search(_SPECIAL, cell) else cell for cell in cells
+    )
+    return (",".join(quoted) + "\n").encode()
+
+
+def _number_text(values: NDArray[np.float64]) -> Any:
+    """Return numbers as text, empty where they are NaN."""
+    content = pa.py_buffer(np.ascontiguousarray(values, dtype=np.float64))
+    column = pa.Array.from_buffers(pa.float64(), len(values), [None, content])
+    return pc.if_else(pc.is_nan(column), _scalar(""), pc.cast(column, TEXT))
+
+
+@cache
+def _scalar(text: str) -> Any:
+    """Return one text for Arrow, without its converters, which import pandas."""
+    content, ends = text.encode(), np.array([0, len(text.encode())], np.int64)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(content)]
+    return pa.Array.from_buffers(TEXT, 1, buffers)[0]
 
 
 def _text(column: Any) -> Any:
@@ -47,13 +67,13 @@ def _quoted(text: Any) -> Any:
 
 
 def _pasted(first: Any, second: Any) -> Any:
-    parts = (pa.scalar(part, TEXT) if isinstance(part, str) else part for part in (first, second))
-    return pc.binary_join_element_wise(*parts, pa.scalar("", TEXT))
+    parts = (_scalar(part) if isinstance(part, str) else part for part in (first, second))
+    return pc.binary_join_element_wise(*parts, _scalar(""))
 
 
 def _joined(columns: Sequence[Any], separator: str) -> bytes:
     """Return all rows one after the other, as Arrow holds them."""
-    lines = pc.binary_join_element_wise(*columns, pa.scalar(separator, TEXT))
+    lines = pc.binary_join_element_wise(*columns, _scalar(separator))
     _, offsets, data = lines.buffers()
     ends = np.frombuffer(offsets, np.int64)
     return data.to_pybytes()[ends[0] : ends[len(lines)]] if data is not None else b""

@@ -24,7 +24,7 @@ class UsageError(ValueError):
 def failures_in_words() -> Iterator[None]:
     """Turn bad options and bad files into one sentence and an exit code."""
     from dpgp.checked_values import ModelFileError
-    from dpgp.ledger import LedgerError
+    from dpgp.ledger.errors import LedgerError
     from dpgp.privacy.books import BudgetError
     from dpgp.privacy.exact_sums import UnevenArithmeticError
     from dpgp.private.tables import ClusterError, TableError

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import qmc
+
+from dpgp.halton import halton
 
 Array = NDArray[np.float64]
 
@@ -61,8 +62,7 @@ def low_discrepancy_points(low: ArrayLike, high: ArrayLike, count: int) -> Array
     if count < 1:
         raise ValueError(f"`count` must be at least 1, got {count}.")
     lows, highs = np.atleast_1d(np.asarray(low, float)), np.atleast_1d(np.asarray(high, float))
-    unit = qmc.Halton(len(lows), scramble=False).random(count + 1)[1:]  # the first is the corner
-    return np.asarray(lows + unit * (highs - lows), dtype=np.float64)
+    return np.asarray(lows + halton(len(lows), count) * (highs - lows), dtype=np.float64)
 
 
 def as_grid(points: Any) -> Grid | None:

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from dpgp.inference.evidence import Measurement, Moments
+from dpgp.inference.evidence import Measurement
+from dpgp.inference.moments import Moments
 
 
 def clustered(moments: Moments, measurement: Measurement, rows_per_unit: int) -> Moments:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from dpgp.inference.signed_law import GRID, both_sides, signed_belief
 
@@ -82,7 +82,7 @@ class Calibration:
     @classmethod
     def gaussian(cls) -> Calibration:
         """The model's own intervals, uncalibrated."""
-        return cls(GRID, norm.cdf(GRID))
+        return cls(GRID, ndtr(GRID))
 
     @classmethod
     def of_absolute(cls, factors: Array, cdf: Array) -> Calibration:

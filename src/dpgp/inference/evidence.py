@@ -27,6 +27,7 @@ from scipy.optimize import nnls
 from dpgp.arithmetic import TINY
 from dpgp.features.base import WhitenedMap
 from dpgp.inference.gram_estimate import GramEstimate
+from dpgp.inference.moments import Moments
 from dpgp.inference.residual_law import ResidualLaw, gaussian_law
 from dpgp.inference.stage import StageRelease
 from dpgp.kernels.formula import batch_gram
@@ -50,15 +51,6 @@ small enough for the solver's digits. What is left of the error is divided out."
 
 RANK = 1e-10
 """Eigenvalues of an exact B below this share of the largest are rounding errors."""
-
-
-@dataclass(frozen=True)
-class Moments:
-    """What is believed of the weights and the noise: mean, covariance, root mean square of σ."""
-
-    w: Array
-    V: Array
-    noise: float
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.inference.evidence import Measurement, Moments, mean_square
+from dpgp.inference.evidence import Measurement, mean_square
 from dpgp.inference.gram_estimate import GramEstimate
+from dpgp.inference.moments import Moments
 from dpgp.inference.pull_back import positive_part
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtri
-from scipy.stats.qmc import Halton
+
+from dpgp.halton import halton
 
 Array = NDArray[np.float64]
 
@@ -28,10 +29,8 @@ class Proposal:
 
     def points(self, count: int, skip: int) -> Array:
         """Return low-discrepancy points, the same at every call."""
-        halton = Halton(len(self.mean), scramble=False)
-        halton.fast_forward(1 + skip)
         # θ = mean + Lz, LLᵀ = covariance
-        normal = ndtri(halton.random(count))
+        normal = ndtri(halton(len(self.mean), count, 1 + skip))
         return np.asarray(self.mean + normal @ np.linalg.cholesky(self.covariance).T)
 
     def log_density(self, thetas: Array) -> Array:

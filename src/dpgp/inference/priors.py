@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process import kernels as sk
 
 from dpgp.kernels.parameters import MEDIAN_DEVIATION, MEDIAN_LENGTH
+from dpgp.kernels.plain import constant, rbf, straight
 from dpgp.kernels.registry import rule_of
 
 Array = NDArray[np.float64]
@@ -28,9 +28,9 @@ LEVEL_SD = 0.5
 
 def default_kernel(columns: int) -> Any:
     """A smooth function around a line around a constant: v·RBF + 0.5² + v'·⟨x, x'⟩."""
-    smooth = sk.ConstantKernel(MEDIAN_DEVIATION**2) * sk.RBF(np.full(columns, MEDIAN_LENGTH))
-    line = sk.ConstantKernel(MEDIAN_DEVIATION**2) * sk.DotProduct(0.0, sigma_0_bounds="fixed")
-    return smooth + sk.ConstantKernel(LEVEL_SD**2, "fixed") + line
+    smooth = constant(MEDIAN_DEVIATION**2) * rbf(np.full(columns, MEDIAN_LENGTH))
+    line = constant(MEDIAN_DEVIATION**2) * straight()
+    return smooth + constant(LEVEL_SD**2, fixed=True) + line
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.arithmetic import TINY
-from dpgp.inference.evidence import Moments, mean_square
+from dpgp.inference.evidence import mean_square
 from dpgp.inference.gram_estimate import GramEstimate
+from dpgp.inference.moments import Moments
 from dpgp.inference.residual_law import ResidualLaw, gaussian_law
 
 Array = NDArray[np.float64]

@@ -14,9 +14,7 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammainc
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import gammainc, ndtr, ndtri, stdtr, stdtrit
 
 from dpgp.inference.noisy_law import (
     Candidates,
@@ -108,12 +106,11 @@ def gamma_law(shape: float, scale: float) -> Law:
 def _half_law(inverse_df: float) -> tuple[Law, float]:
     """CDF and mean of a Student variable's absolute value, with the median of a normal one's."""
     if inverse_df == 0:
-        return lambda x: 2 * norm.cdf(x) - 1, math.sqrt(2 / math.pi)
+        return lambda x: 2 * ndtr(x) - 1, math.sqrt(2 / math.pi)
     df = 1 / inverse_df
-    law = student(df)
     # P(|t| < q) = ½ at the upper quartile q
-    unit = law.ppf(0.75) / norm.ppf(0.75)
+    unit = float(stdtrit(df, 0.75) / ndtri(0.75))
     # E|t| = 2√ν Γ((ν+1)/2) / (√π Γ(ν/2) (ν−1))
     log_ratio = math.lgamma((df + 1) / 2) - math.lgamma(df / 2)
     mean = 2 * math.sqrt(df / math.pi) * math.exp(log_ratio) / (df - 1)
-    return lambda x: 2 * law.cdf(x * unit) - 1, mean / unit
+    return lambda x: 2 * stdtr(df, x * unit) - 1, mean / unit

@@ -15,11 +15,11 @@ from dpgp.features.base import WhitenedMap
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.clip_choice import best_kappa, directions_of, guard_kappa
 from dpgp.inference.clusters import clustered
+from dpgp.inference.collapse import collapse, relative_spread, thin
 from dpgp.inference.early_mean import EarlyMean
 from dpgp.inference.evidence import (
     Conditional,
     Measurement,
-    Moments,
     combine_stages,
     condition,
     mean_square,
@@ -28,7 +28,8 @@ from dpgp.inference.evidence import (
 from dpgp.inference.gram_estimate import GramEstimate, estimate_gram
 from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, embed
 from dpgp.inference.marginal import Proposal, WeightedPoints, integrate
-from dpgp.inference.posterior import Posterior, collapse, relative_spread, thin
+from dpgp.inference.moments import Moments
+from dpgp.inference.posterior import Posterior
 from dpgp.inference.priors import HyperPrior, hyper_prior
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.residual_noise import Residual

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process.kernels import Kernel
 
 from dpgp.arithmetic import Library
 from dpgp.checked_values import as_fields, as_positive, as_whole, number_to_json
-from dpgp.kernels.base import Box, KernelRule, Tree
+from dpgp.kernels.base import Box, PlainRule, Tree
 from dpgp.kernels.parameters import Learned
+from dpgp.kernels.plain import PlainKernel, sklearn_class
 
 Array = NDArray[np.float64]
 
 MOST_KNOTS = 100
 
 
-class AdditiveRBF(Kernel):  # type: ignore[misc]
+class AdditiveRBF(PlainKernel):
     r"""A sum of smooth functions of one input each, of finite rank.
 
     .. math:: k(x, y) = \tfrac1D \sum_n r(x_n)^\top R^{-1} r(y_n), \quad
@@ -29,9 +29,11 @@ class AdditiveRBF(Kernel):  # type: ignore[misc]
     one RBF an input, at a price that does not grow with the number of inducing points.
     """
 
+    length_scale: float
+    knots: int
+
     def __init__(self, length_scale: float = 0.4, knots: int = 6) -> None:
-        self.length_scale = length_scale
-        self.knots = knots
+        super().__init__("AdditiveRBF", length_scale=length_scale, knots=knots)
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
         """Return the matrix of covariances between the rows of ``X`` and those of ``Y``."""
@@ -42,10 +44,6 @@ class AdditiveRBF(Kernel):  # type: ignore[misc]
         """Return the variances at the rows of ``X``, at most one."""
         return np.asarray((self.basis(np.asarray(X)) ** 2).sum(axis=1))
 
-    def is_stationary(self) -> bool:
-        """Return False: knots have their places."""
-        return False
-
     def basis(self, X: Array) -> Array:
         """Return R^{−1/2} r(x_n)/√D for all inputs side by side, one row a row of ``X``."""
         values = np.exp(-0.5 * ((X[:, :, None] - _knots(self.knots)) / self.length_scale) ** 2)
@@ -53,11 +51,11 @@ class AdditiveRBF(Kernel):  # type: ignore[misc]
         return np.asarray(whitened.reshape(len(X), -1) / np.sqrt(X.shape[1]))
 
 
-class AdditiveRBFRule(KernelRule):
+class AdditiveRBFRule(PlainRule):
     r"""One smooth function an input, :math:`k(x, y) = \tfrac1D\sum_n r(x_n)^\top R^{-1} r(y_n)`."""
 
-    kind = AdditiveRBF
-    part = "sum of functions of one input (AdditiveRBF)"
+    name = "AdditiveRBF"
+    part = "sum of functions of one input"
     javascript = """{
     gram: (tree, Z) => {
       const basis = additiveBasis(tree), all = Z.map((z) => basis(z));
@@ -123,6 +121,22 @@ class AdditiveRBFRule(KernelRule):
         fields = as_fields(value, where, ("type", "length_scale", "knots"))
         length = as_positive(fields["length_scale"], f"{where}.length_scale")
         return AdditiveRBF(length, as_whole(fields["knots"], f"{where}.knots", 2, MOST_KNOTS))
+
+    def as_sklearn(self, kernel: Any) -> Any:
+        """Refuse: scikit-learn has none."""
+        return sklearn_class(self.name)
+
+    def theta_of(self, kernel: Any) -> Array:
+        """Return nothing."""
+        return np.empty(0)
+
+    def parameters_at(self, kernel: Any, theta: Array) -> dict[str, Any]:
+        """Return none: nothing is learned."""
+        return {}
+
+    def text(self, kernel: Any) -> str:
+        """Return the length and the number of knots."""
+        return f"AdditiveRBF(length_scale={kernel.length_scale:.3g}, knots={kernel.knots})"
 
     def inverse_scales(self, kernel: Any, columns: int) -> Array:
         """Return 1/ℓ for every input by itself."""

@@ -26,21 +26,16 @@ and a point's numbers must not depend on its place."""
 
 
 class KernelRule(ABC):
-    """All facts of the kernels whose type is exactly ``kind``.
+    """All facts of the kernels that are called ``name``, in model files as in scikit-learn.
 
     A *tree* has the numbers of the formula for many hyperparameters θ: {"type": …, a parameter: one
     row for each θ, "parts": trees within}. ``javascript`` is the same formula for the report,
     an object with ``gram(tree, Z)`` and ``diagonal(tree)``, functions that return functions of x.
     """
 
-    kind: ClassVar[type]
+    name: ClassVar[str]
     part: ClassVar[str]
     javascript: ClassVar[str]
-
-    @property
-    def name(self) -> str:
-        """The name in model files, which is scikit-learn's."""
-        return self.kind.__name__
 
     def scripts(self) -> dict[str, str]:
         """Return the JavaScript of every type of tree that ``specify`` returns."""
@@ -49,6 +44,10 @@ class KernelRule(ABC):
     @abstractmethod
     def specify(self, kernel: Any, thetas: Array) -> Tree:
         """Return the tree for every row θ of ``thetas``, in the logarithms of ``kernel.theta``."""
+
+    def tree_of(self, kernel: Any) -> Tree:
+        """Return the tree of the kernel as it is."""
+        return self.specify(kernel, kernel.theta[None])
 
     @abstractmethod
     def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
@@ -91,6 +90,10 @@ class KernelRule(ABC):
     def from_json(self, value: Any, where: str, columns: int, depth: int) -> Any:
         """Return the kernel on ``columns`` inputs that an object describes."""
 
+    def as_sklearn(self, kernel: Any) -> Any:
+        """Return scikit-learn's own kernel, which a user may have given."""
+        return kernel
+
     def factors(self, kernel: Any, columns: int) -> list[Any] | None:
         """Return one-dimensional kernels whose product is this one; None if there are none."""
         return None
@@ -112,6 +115,26 @@ class KernelRule(ABC):
         """Return the weights 1/ℓ of every column, one row per part that depends on the inputs."""
         weights = 1.0 / np.asarray(getattr(kernel, "length_scale", 1.0))
         return np.broadcast_to(weights, (1, columns))
+
+
+class PlainRule(KernelRule):
+    """A rule that knows a kernel so well that nobody needs a class of it."""
+
+    @abstractmethod
+    def as_sklearn(self, kernel: Any) -> Any:
+        """Return scikit-learn's own kernel; a ModelFileError where it has none."""
+
+    @abstractmethod
+    def theta_of(self, kernel: Any) -> Array:
+        """Return the logarithms of what is learned."""
+
+    @abstractmethod
+    def parameters_at(self, kernel: Any, theta: Array) -> dict[str, Any]:
+        """Return the parameters whose logarithms are θ, by name."""
+
+    @abstractmethod
+    def text(self, kernel: Any) -> str:
+        """Return the kernel in a line, as scikit-learn writes it."""
 
 
 def _few_rows(X: Array, numbers: int) -> list[Array]:

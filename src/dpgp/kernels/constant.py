@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process import kernels as sk
 
 from dpgp.arithmetic import Library
 from dpgp.kernels.base import Box, Tree
 from dpgp.kernels.envelopes import BoxCells, Envelope, constant_envelope
 from dpgp.kernels.leaf import Leaf
 from dpgp.kernels.parameters import LOG_VARIANCE_SD, Measure, Parameter, third_of_the_range
+from dpgp.kernels.plain import constant
 
 Array = NDArray[np.float64]
 
@@ -20,7 +21,7 @@ Array = NDArray[np.float64]
 class ConstantRule(Leaf):
     """One variance v for all points, k(x, y) = v."""
 
-    kind = sk.ConstantKernel
+    name = "ConstantKernel"
     part = "constant part"
     parameters = (
         Parameter(
@@ -58,9 +59,13 @@ class ConstantRule(Leaf):
         """Return v."""
         return float(kernel.constant_value)
 
+    def text(self, kernel: Any) -> str:
+        """Return v as a square."""
+        return f"{math.sqrt(kernel.constant_value):.3g}**2"
+
     def factors(self, kernel: Any, columns: int) -> list[Any] | None:
         """Return v and ones."""
-        return [kernel] + [sk.ConstantKernel(1.0)] * (columns - 1)
+        return [kernel] + [constant(1.0)] * (columns - 1)
 
     def envelope(self, kernel: Any, cells: BoxCells) -> Envelope:
         """Return v above and below."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process import kernels as sk
 
 from dpgp.arithmetic import Library, transposed
 from dpgp.kernels.base import Box, Tree
@@ -20,8 +19,8 @@ Array = NDArray[np.float64]
 class DotProductRule(Leaf):
     r"""Lines with slopes of variance 1 and an offset, :math:`k(x, y) = \sigma_0^2 + x^\top y`."""
 
-    kind = sk.DotProduct
-    part = "straight part (DotProduct)"
+    name = "DotProduct"
+    part = "straight part"
     parameters = (Parameter("sigma_0", "offset", Measure.DEVIATION, may_be_zero=True),)
     javascript = """{
     gram: (tree, Z) => {

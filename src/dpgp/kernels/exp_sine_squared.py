@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-from sklearn.gaussian_process import kernels as sk
 
 from dpgp.arithmetic import SMALLEST_SQUARE, Library
 from dpgp.kernels.base import Box, Tree
@@ -22,8 +21,8 @@ class ExpSineSquaredRule(Leaf):
     MacKay (1998), "Introduction to Gaussian processes", section 5.2.
     """
 
-    kind = sk.ExpSineSquared
-    part = "periodic part (ExpSineSquared)"
+    name = "ExpSineSquared"
+    part = "periodic part"
     parameters = (
         Parameter("length_scale", "smoothness", Measure.NUMBER, half_ranges, LOG_LENGTH_SD),
         Parameter("periodicity", "period", Measure.LENGTH, half_ranges, LOG_LENGTH_SD),

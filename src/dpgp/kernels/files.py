@@ -11,7 +11,7 @@ from typing import Any
 
 from dpgp.checked_values import ModelFileError, as_choice
 from dpgp.kernels.own import OWN
-from dpgp.kernels.registry import rule_of, rules
+from dpgp.kernels.registry import KERNELS, rule_named, rule_of
 
 DEEPEST = 64  # kernels within kernels of a file: far below what would exhaust the stack
 LARGEST = 1000  # kernels in all: a file cannot ask for hours of work
@@ -21,7 +21,7 @@ def kernel_to_json(kernel: Any) -> dict[str, Any]:
     """Return a kernel as an object of plain values."""
     rule = rule_of(kernel)
     if rule is OWN:
-        names = ", ".join(known.name for known in rules().values())
+        names = ", ".join(KERNELS)
         raise ModelFileError(
             f"a kernel of type {type(kernel).__name__} cannot be saved; those that can are {names}."
         )
@@ -33,6 +33,12 @@ def kernel_from_json(value: Any, where: str, columns: int) -> Any:
     if _size(value) > LARGEST:
         raise ModelFileError(f"`{where}` must be made of at most {LARGEST} kernels.")
     return kernel_within(value, where, columns, DEEPEST)
+
+
+def own_kernel_from_json(value: Any, where: str, columns: int) -> Any:
+    """Return the same as scikit-learn's kernel, which a user gave."""
+    kernel = kernel_from_json(value, where, columns)
+    return rule_of(kernel).as_sklearn(kernel)
 
 
 def _size(value: Any, depth: int = DEEPEST) -> float:
@@ -51,6 +57,5 @@ def kernel_within(value: Any, where: str, columns: int, depth: int) -> Any:
         raise ModelFileError(f"`{where}` is nested too deeply.")
     if not isinstance(value, dict) or "type" not in value:
         raise ModelFileError(f"`{where}` must be an object with a `type`.")
-    named = {rule.name: rule for rule in rules().values()}
-    name = as_choice(value["type"], f"{where}.type", named)
-    return named[name].from_json(value, where, columns, depth)
+    name = as_choice(value["type"], f"{where}.type", KERNELS)
+    return rule_named(name).from_json(value, where, columns, depth)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dpgp.arithmetic import NUMPY, Library, transposed
 from dpgp.kernels.base import Tree
 from dpgp.kernels.own import OWN_TYPE
-from dpgp.kernels.registry import rule_of, rules, rules_of_trees
+from dpgp.kernels.registry import rule_of, rule_of_tree, rules
 
 Array = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ def exported_tree(kernel: Any, thetas: Array) -> Tree:
     """Return the same where it is all numbers, for a formula that another program computes."""
     tree = specify(kernel, thetas)
     if OWN_TYPE in _types(tree):
-        names = ", ".join(rule.name for rule in rules().values())
+        names = ", ".join(rules())
         raise ValueError(
             f"the kernel {kernel} cannot be exported: a part of it has no formula that other "
             f"programs know. Those of {names} do, a Matern with nu among 0.5, 1.5, 2.5 and inf."
@@ -52,12 +52,12 @@ def exported_tree(kernel: Any, thetas: Array) -> Tree:
 
 def gram(tree: Tree, X: Any, Y: Any, library: Library) -> Any:
     """Return K_θ(X, Y) for every θ of a tree."""
-    return rules_of_trees()[tree["type"]].gram(tree, X, Y, library)
+    return rule_of_tree(tree["type"]).gram(tree, X, Y, library)
 
 
 def diagonal(tree: Tree, X: Any, library: Library) -> Any:
     """Return k_θ(x, x) for every θ of a tree."""
-    return rules_of_trees()[tree["type"]].diagonal(tree, X, library)
+    return rule_of_tree(tree["type"]).diagonal(tree, X, library)
 
 
 def mean_gram(tree: Tree, X: Any, Y: Any, library: Library) -> Any:
@@ -68,7 +68,7 @@ def mean_gram(tree: Tree, X: Any, Y: Any, library: Library) -> Any:
 
 def weighted_gram(tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
     """Return Σ_t ω_t K_t(X, Y) over all θ_t, (|X|, |Y|)."""
-    return rules_of_trees()[tree["type"]].weighted_gram(tree, weights, X, Y)
+    return rule_of_tree(tree["type"]).weighted_gram(tree, weights, X, Y)
 
 
 def mean_diagonal(tree: Tree, X: Any, library: Library) -> Any:

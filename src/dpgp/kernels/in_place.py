@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process.kernels import ConstantKernel, Product, Sum
 
 from dpgp.kernels.formula import gram_of
+from dpgp.kernels.registry import rule_of
 
 Array = NDArray[np.float64]
 
-OPERATIONS = {Sum: np.add, Product: np.multiply}
+OPERATIONS = {"Sum": np.add, "Product": np.multiply}
 
 
 def gram_in_place(kernel: Any, X: Any, Y: Any) -> Array:
@@ -22,11 +22,12 @@ def gram_in_place(kernel: Any, X: Any, Y: Any) -> Array:
 
 
 def _gram(kernel: Any, X: Any, Y: Any) -> Array | float:
-    if type(kernel) is ConstantKernel:
+    name = rule_of(kernel).name
+    if name == "ConstantKernel":
         return float(kernel.constant_value)
-    if type(kernel) not in OPERATIONS:
+    if name not in OPERATIONS:
         return gram_of(kernel, X, Y)
     left, right = _gram(kernel.k1, X, Y), _gram(kernel.k2, X, Y)
     out = next((part for part in (left, right) if isinstance(part, np.ndarray)), None)
-    combined = OPERATIONS[type(kernel)](left, right, out=out)
+    combined = OPERATIONS[name](left, right, out=out)
     return combined if out is not None else float(combined)

@@ -16,13 +16,14 @@ from dpgp.checked_values import (
     as_vector,
     number_to_json,
 )
-from dpgp.kernels.base import KernelRule, Tree
+from dpgp.kernels.base import PlainRule, Tree
 from dpgp.kernels.parameters import Learned, Measure, Parameter
+from dpgp.kernels.plain import PlainKernel, sklearn_class
 
 Array = NDArray[np.float64]
 
 
-class Leaf(KernelRule):
+class Leaf(PlainRule):
     """A kernel that its parameters describe; ``others`` are numbers that are never learned."""
 
     parameters: ClassVar[tuple[Parameter, ...]]
@@ -81,7 +82,34 @@ class Leaf(KernelRule):
         if not isinstance(fields["fixed"], list):
             raise ModelFileError(f"`{where}.fixed` must be a list of hyperparameters.")
         fixed = [as_choice(name, f"{where}.fixed", names) for name in fields["fixed"]]
-        return self.kind(**values, **{f"{name}_bounds": "fixed" for name in fixed})
+        bounds = {f"{name}_bounds": "fixed" if name in fixed else None for name in names}
+        return PlainKernel(self.name, **values, **bounds)
+
+    def as_sklearn(self, kernel: Any) -> Any:
+        """Return the kernel of this name with the same parameters."""
+        names = [*(p.name for p in self.parameters), *self.others]
+        values = {name: getattr(kernel, name) for name in names}
+        fixed = [f"{p.name}_bounds" for p in self.parameters if _is_fixed(kernel, p)]
+        return sklearn_class(self.name)(**values, **dict.fromkeys(fixed, "fixed"))
+
+    def theta_of(self, kernel: Any) -> Array:
+        """Return the logarithms of all parameters that are not fixed."""
+        values = [_values(kernel, parameter) for parameter in self._free(kernel)]
+        return np.asarray(np.log(np.concatenate([[], *values])))
+
+    def parameters_at(self, kernel: Any, theta: Array) -> dict[str, Any]:
+        """Return exp θ for every parameter that is not fixed."""
+        found, rest = {}, np.exp(theta)
+        for parameter in self._free(kernel):
+            size = np.size(getattr(kernel, parameter.name))
+            own, rest = rest[:size], rest[size:]
+            found[parameter.name] = own if np.ndim(getattr(kernel, parameter.name)) else own[0]
+        return found
+
+    def text(self, kernel: Any) -> str:
+        """Return the name with all parameters."""
+        names = [*(p.name for p in self._in_order_of_theta()), *self.others]
+        return f"{self.name}({', '.join(f'{n}={_short(getattr(kernel, n))}' for n in names)})"
 
     def _in_order_of_theta(self) -> list[Parameter]:
         return sorted(self.parameters, key=lambda parameter: parameter.name)
@@ -92,6 +120,11 @@ class Leaf(KernelRule):
 
 def _values(kernel: Any, parameter: Parameter) -> Array:
     return np.atleast_1d(np.asarray(getattr(kernel, parameter.name), dtype=np.float64))
+
+
+def _short(value: Any) -> str:
+    parts = [f"{part:.3g}" for part in np.ravel(value)]
+    return parts[0] if np.ndim(value) == 0 else f"[{', '.join(parts)}]"
 
 
 def _is_fixed(kernel: Any, parameter: Parameter) -> bool:

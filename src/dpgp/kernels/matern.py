@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process import kernels as sk
 
 from dpgp.arithmetic import SMALLEST_SQUARE, Library
 from dpgp.kernels.base import Tree
@@ -36,8 +35,8 @@ class MaternRule(Radial):
     exponential for ν = ∞. Any other ν has Bessel functions, which only scikit-learn computes.
     """
 
-    kind = sk.Matern
-    part = "smooth part (Matern)"
+    name = "Matern"
+    part = "smooth part"
     parameters = (LENGTHS,)
     others = ("nu",)
 
@@ -54,6 +53,11 @@ class MaternRule(Radial):
         """Return the length scales, or the kernel itself where ν has no closed form."""
         own = self.tree_type(kernel) == OWN_TYPE
         return OWN.specify(kernel, thetas) if own else super().specify(kernel, thetas)
+
+    def from_json(self, value: Any, where: str, columns: int, depth: int) -> Any:
+        """Return a plain kernel, or scikit-learn's where ν has no closed form."""
+        kernel = super().from_json(value, where, columns, depth)
+        return self.as_sklearn(kernel) if self.tree_type(kernel) == OWN_TYPE else kernel
 
     def gram_of(self, kernel: Any, X: Array, Y: Array) -> Array:
         """Return the closed form, or what the kernel says where there is none."""

@@ -6,35 +6,32 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process.kernels import Hyperparameter, Kernel, StationaryKernelMixin
 
 from dpgp.arithmetic import Library, transposed
 from dpgp.checked_values import ModelFileError, as_fields, as_matrix, as_positive
 from dpgp.kernels.base import Box, Tree
 from dpgp.kernels.leaf import Leaf
 from dpgp.kernels.parameters import Measure, Parameter
+from dpgp.kernels.plain import PlainKernel
 
 Array = NDArray[np.float64]
 
 
-class MetricRBF(StationaryKernelMixin, Kernel):  # type: ignore[misc]
+class MetricRBF(PlainKernel):
     r"""A smooth function in a metric, :math:`k(x, y) = \exp(-\|L^\top(x - y)\|^2/2\ell^2)`.
 
     ``root`` is L, one row an input. Radhakrishnan et al. (2024), "Mechanism for feature learning in
     neural networks and backpropagation-free machine learning models".
     """
 
-    def __init__(
-        self, root: Any, length_scale: float = 1.0, length_scale_bounds: Any = (1e-5, 1e5)
-    ) -> None:
-        self.root = root
-        self.length_scale = length_scale
-        self.length_scale_bounds = length_scale_bounds
+    root: Any
+    length_scale: float
 
-    @property
-    def hyperparameter_length_scale(self) -> Hyperparameter:
-        """The common factor of all lengths."""
-        return Hyperparameter("length_scale", "numeric", self.length_scale_bounds)
+    def __init__(
+        self, root: Any, length_scale: float = 1.0, length_scale_bounds: str | None = None
+    ) -> None:
+        bounds = {"length_scale_bounds": length_scale_bounds}
+        super().__init__("MetricRBF", root=root, length_scale=length_scale, **bounds)
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
         """Return the matrix of covariances between the rows of ``X`` and those of ``Y``."""
@@ -55,9 +52,6 @@ class MetricRBF(StationaryKernelMixin, Kernel):  # type: ignore[misc]
         """Return the variances at the rows of ``X``, all one."""
         return np.ones(len(X))
 
-    def __repr__(self) -> str:
-        return f"MetricRBF(length_scale={self.length_scale:.3g})"
-
     def _mapped(self, X: Any) -> Array:
         return np.asarray(np.asarray(X) @ (np.asarray(self.root) / self.length_scale))
 
@@ -65,8 +59,8 @@ class MetricRBF(StationaryKernelMixin, Kernel):  # type: ignore[misc]
 class MetricRBFRule(Leaf):
     r"""Smooth in a metric, :math:`k(x, y) = \exp(-\|L^\top(x - y)\|^2/2\ell^2)`."""
 
-    kind = MetricRBF
-    part = "smooth part in a learned metric (MetricRBF)"
+    name = "MetricRBF"
+    part = "smooth part in a learned metric"
     parameters = (
         Parameter("length_scale", "factor of all lengths", Measure.NUMBER, lambda D: 0.0, 0.5),
     )
@@ -93,6 +87,10 @@ class MetricRBFRule(Leaf):
         """Return the lengths and L."""
         root = np.asarray(kernel.root, dtype=np.float64)
         return {**super().specify(kernel, thetas), "root": root}
+
+    def tree_of(self, kernel: Any) -> Tree:
+        """Return the length and L."""
+        return {**super().tree_of(kernel), "root": np.asarray(kernel.root, dtype=np.float64)}
 
     def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
         """Return exp(−‖Lᵀ(x − y)‖²/2ℓ²)."""

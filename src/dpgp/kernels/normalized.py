@@ -14,6 +14,7 @@ from dpgp.kernels.base import Box, KernelRule, Tree, takes_vectors
 from dpgp.kernels.files import kernel_to_json, kernel_within
 from dpgp.kernels.formula import diagonal, gram, specify
 from dpgp.kernels.parameters import Learned
+from dpgp.kernels.registry import rule_of
 
 Array = NDArray[np.float64]
 
@@ -65,7 +66,7 @@ class NormalizedKernel(Kernel):  # type: ignore[misc]
 class NormalizedRule(KernelRule):
     r"""Correlations, :math:`\tilde k(x, y) = k(x, y)/\sqrt{k(x, x)\,k(y, y)}`, and 0 for 0/0."""
 
-    kind = NormalizedKernel
+    name = "NormalizedKernel"
     part = "normalised part"
     javascript = """{
     gram: (tree, Z) => {
@@ -103,6 +104,10 @@ class NormalizedRule(KernelRule):
         """Return 1 where k(x, x) > 0."""
         variance = diagonal(tree["parts"][0], X, library)
         return variance / library.clip(variance, SMALLEST, np.inf)
+
+    def as_sklearn(self, kernel: Any) -> Any:
+        """Return the same around scikit-learn's kernel."""
+        return NormalizedKernel(rule_of(kernel.kernel).as_sklearn(kernel.kernel))
 
     def variance_bound(self, kernel: Any, box: Box | None) -> float:
         """Return 1."""

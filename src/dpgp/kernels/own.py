@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process.kernels import Kernel
 
 from dpgp.arithmetic import Library
 from dpgp.checked_values import ModelFileError
@@ -22,7 +21,7 @@ OWN_TYPE = "own"
 class OwnRule(KernelRule):
     """Any object with ``kernel(X, Y)`` and ``kernel.diag(X)``; learned if it is scikit-learn's."""
 
-    kind = Kernel
+    name = "Kernel"
 
     def scripts(self) -> dict[str, str]:
         """Return none: such a kernel has no formula elsewhere."""

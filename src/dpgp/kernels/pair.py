@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.arithmetic import Library
 from dpgp.checked_values import as_fields
-from dpgp.kernels.base import Box, KernelRule, Tree
+from dpgp.kernels.base import Box, PlainRule, Tree
 from dpgp.kernels.bounds import inverse_scales, is_gaussian_mixture, variance_bound
 from dpgp.kernels.files import kernel_to_json, kernel_within
 from dpgp.kernels.formula import diagonal, gram, specify
 from dpgp.kernels.parameters import Learned
+from dpgp.kernels.plain import PlainKernel, sklearn_class
 from dpgp.kernels.registry import rule_of
 
 Array = NDArray[np.float64]
 
 
-class Pair(KernelRule):
+class Pair(PlainRule):
     """A sum or a product: numbers, matrices and bounds of both kernels are combined alike."""
+
+    sign: ClassVar[str]
 
     @abstractmethod
     def combine(self, first: Any, second: Any) -> Any:
@@ -31,6 +34,11 @@ class Pair(KernelRule):
         """Return the trees of both."""
         split = kernel.k1.n_dims
         parts = [specify(kernel.k1, thetas[:, :split]), specify(kernel.k2, thetas[:, split:])]
+        return {"type": self.name, "parts": parts}
+
+    def tree_of(self, kernel: Any) -> Tree:
+        """Return the trees of both as they are."""
+        parts = [rule_of(part).tree_of(part) for part in (kernel.k1, kernel.k2)]
         return {"type": self.name, "parts": parts}
 
     def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
@@ -73,7 +81,27 @@ class Pair(KernelRule):
         """Return the pair of both."""
         fields = as_fields(value, where, ("type", "k1", "k2"))
         parts = (kernel_within(fields[k], where, columns, depth - 1) for k in ("k1", "k2"))
-        return self.kind(*parts)
+        first, second = parts
+        return PlainKernel(self.name, k1=first, k2=second)
+
+    def as_sklearn(self, kernel: Any) -> Any:
+        """Return the pair of both."""
+        parts = (rule_of(part).as_sklearn(part) for part in (kernel.k1, kernel.k2))
+        return sklearn_class(self.name)(*parts)
+
+    def theta_of(self, kernel: Any) -> Array:
+        """Return those of the first, then those of the second."""
+        return np.append(kernel.k1.theta, kernel.k2.theta)
+
+    def parameters_at(self, kernel: Any, theta: Array) -> dict[str, Any]:
+        """Return both kernels, each with its part of θ."""
+        split = kernel.k1.n_dims
+        parts = {"k1": theta[:split], "k2": theta[split:]}
+        return {k: getattr(kernel, k).clone_with_theta(part) for k, part in parts.items()}
+
+    def text(self, kernel: Any) -> str:
+        """Return both with a sign between them."""
+        return f"{kernel.k1} {self.sign} {kernel.k2}"
 
     def is_gaussian_mixture(self, kernel: Any) -> bool:
         """Return whether both are."""

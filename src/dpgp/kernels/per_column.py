@@ -59,7 +59,7 @@ class ProductKernel(CompoundKernel):  # type: ignore[misc]
 class ProductKernelRule(KernelRule):
     r"""One kernel an input, :math:`k(x, y) = \prod_n k_n(x_n, y_n)`."""
 
-    kind = ProductKernel
+    name = "ProductKernel"
     part = "product over inputs"
     javascript = """{
     gram: (tree, Z) => {
@@ -87,6 +87,10 @@ class ProductKernelRule(KernelRule):
         """Return the product over columns."""
         pairs = zip(tree["parts"], _slices(X, tree), strict=True)
         return math.prod(diagonal(part, x, library) for part, x in pairs)
+
+    def as_sklearn(self, kernel: Any) -> Any:
+        """Return the same of scikit-learn's kernels."""
+        return ProductKernel([rule_of(k).as_sklearn(k) for k in kernel.kernels])
 
     def variance_bound(self, kernel: Any, box: Box | None) -> float:
         """Return the product of the bounds, each over the side of the box."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process import kernels as sk
 
 from dpgp.kernels.base import Tree
 from dpgp.kernels.bounds import envelope
@@ -14,6 +13,7 @@ from dpgp.kernels.constant import RULE as CONSTANT
 from dpgp.kernels.envelopes import BoxCells, Envelope
 from dpgp.kernels.formula import weighted_gram
 from dpgp.kernels.pair import Pair
+from dpgp.kernels.plain import PlainKernel
 from dpgp.kernels.registry import part_of, rule_of
 
 Array = NDArray[np.float64]
@@ -22,7 +22,8 @@ Array = NDArray[np.float64]
 class ProductRule(Pair):
     r"""Alike where both find it so, :math:`k(x, y) = k_1(x, y)\,k_2(x, y)`."""
 
-    kind = sk.Product
+    name = "Product"
+    sign = "*"
     part = "product"
     javascript = """{
     ...pairKernel((first, second) => first * second),
@@ -56,7 +57,8 @@ class ProductRule(Pair):
         second = rule_of(kernel.k2).factors(kernel.k2, columns)
         if first is None or second is None:
             return None
-        return [a * b for a, b in zip(first, second, strict=True)]
+        pairs = zip(first, second, strict=True)
+        return [PlainKernel(self.name, k1=a, k2=b) for a, b in pairs]
 
     def envelope(self, kernel: Any, cells: BoxCells) -> Envelope:
         """Return the product of both envelopes."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from dpgp.arithmetic import NUMPY, Library, transposed
 from dpgp.kernels.base import Box, Tree
@@ -89,6 +89,7 @@ class Radial(Leaf):
 
 def _correlation(kernel: Any, r: Array) -> Array:
     """Return g at distance ``r`` divided by the length scale."""
-    unit = clone(kernel).set_params(length_scale=1.0)
+    unit = copy(kernel)
+    unit.length_scale = 1.0
     values = unit(r.reshape(-1, 1), np.zeros((1, 1))).reshape(r.shape)
     return np.where(r > 0.0, values, 1.0)

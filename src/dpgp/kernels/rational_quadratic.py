@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.gaussian_process import kernels as sk
-
 from dpgp.arithmetic import Library
 from dpgp.kernels.base import Tree
 from dpgp.kernels.parameters import Measure, Parameter
@@ -15,8 +13,8 @@ from dpgp.kernels.radial import ONE_LENGTH, Radial
 class RationalQuadraticRule(Radial):
     r"""Smooth on several scales, :math:`k(x, y) = (1 + \|x - y\|^2/(2\alpha\ell^2))^{-\alpha}`."""
 
-    kind = sk.RationalQuadratic
-    part = "smooth part (RationalQuadratic)"
+    name = "RationalQuadratic"
+    part = "smooth part"
     parameters = (ONE_LENGTH, Parameter("alpha", "alpha", Measure.NUMBER))
     javascript = """radialKernel(
     (s, tree, t) => Math.pow(1 + s / (2 * tree.alpha[t][0]), -tree.alpha[t][0]))"""

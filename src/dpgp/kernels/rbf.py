@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process import kernels as sk
 
 from dpgp.arithmetic import Library
 from dpgp.kernels.base import Tree
+from dpgp.kernels.plain import rbf
 from dpgp.kernels.radial import LENGTHS, Radial
 
 Array = NDArray[np.float64]
@@ -20,8 +20,8 @@ Array = NDArray[np.float64]
 class RBFRule(Radial):
     r"""Smooth functions, :math:`k(x, y) = \exp(-\tfrac12 \sum_n (x_n - y_n)^2/\ell_n^2)`."""
 
-    kind = sk.RBF
-    part = "smooth part (RBF)"
+    name = "RBF"
+    part = "smooth part"
     parameters = (LENGTHS,)
     javascript = "separableKernel((s) => Math.exp(-0.5 * s))"
 
@@ -47,7 +47,7 @@ class RBFRule(Radial):
 
     def factors(self, kernel: Any, columns: int) -> list[Any] | None:
         """Return exp(−½ (x_n − y_n)²/ℓ_n²) for every column."""
-        return [sk.RBF(length) for length in np.broadcast_to(kernel.length_scale, columns)]
+        return [rbf(float(length)) for length in np.broadcast_to(kernel.length_scale, columns)]
 
 
 def grid_axes(points: Array) -> list[Array] | None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process import kernels as sk
 
 from dpgp.kernels.base import Tree
 from dpgp.kernels.bounds import envelope
@@ -20,7 +19,8 @@ Array = NDArray[np.float64]
 class SumRule(Pair):
     r"""Two functions on top of each other, :math:`k(x, y) = k_1(x, y) + k_2(x, y)`."""
 
-    kind = sk.Sum
+    name = "Sum"
+    sign = "+"
     part = "sum"
     javascript = """{
     ...pairKernel((first, second) => first + second),

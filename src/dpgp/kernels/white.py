@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process import kernels as sk
 
 from dpgp.arithmetic import Library
 from dpgp.kernels.base import Box, Tree
@@ -20,7 +19,7 @@ Array = NDArray[np.float64]
 class WhiteRule(Leaf):
     """Variance v at each point, k(x, x) = v, and 0 between draws, also at equal points."""
 
-    kind = sk.WhiteKernel
+    name = "WhiteKernel"
     part = "white part"
     parameters = (Parameter("noise_level", "size", Measure.VARIANCE, may_be_zero=True),)
     javascript = """{

@@ -1,7 +1,21 @@
 """A budget that outlives a fit: a file of what was spent on the same people, in any process."""
 
-from dpgp.ledger.ledger import Ledger
-from dpgp.ledger.records import LedgerError
-from dpgp.privacy.books import BudgetError
+from typing import TYPE_CHECKING
+
+from dpgp.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from dpgp.ledger.errors import LedgerError
+    from dpgp.ledger.ledger import Ledger
+    from dpgp.privacy.books import BudgetError
 
 __all__ = ["BudgetError", "Ledger", "LedgerError"]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "BudgetError": "dpgp.privacy.books",
+        "Ledger": "dpgp.ledger.ledger",
+        "LedgerError": "dpgp.ledger.errors",
+    },
+)

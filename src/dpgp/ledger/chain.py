@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from dpgp.ledger.records import LedgerError
+from dpgp.ledger.errors import LedgerError
 
 START = "0" * 64
 

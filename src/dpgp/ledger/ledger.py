@@ -12,10 +12,10 @@ from typing import Any
 from dpgp.ledger import storage
 from dpgp.ledger.account import Account, epsilon_that_fits
 from dpgp.ledger.chain import LedgerEntry, next_entry
+from dpgp.ledger.errors import LedgerError
 from dpgp.ledger.records import (
     PROTECTS,
     Closed,
-    LedgerError,
     Opened,
     Other,
     Record,

@@ -19,6 +19,7 @@ from dpgp.checked_values import (
     as_whole,
     number_to_json,
 )
+from dpgp.ledger.errors import LedgerError
 from dpgp.plain_text import is_name
 from dpgp.privacy.events import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
@@ -26,10 +27,6 @@ from dpgp.privacy.neighbours import Neighbours
 PROTECTS = ("row", "person")
 OUTCOMES = ("complete", "failed")
 MOST_LISTED = 10_000  # releases of a fit and groups of people: far beyond any, far below any harm
-
-
-class LedgerError(ValueError):
-    """A file that is no ledger, was edited, cannot be written, or says something else."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dpgp.ledger.records import LedgerError, Opened
+from dpgp.ledger.errors import LedgerError
+from dpgp.ledger.records import Opened
 from dpgp.privacy.events import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 

@@ -11,7 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from dpgp.ledger.chain import LedgerEntry, checked
-from dpgp.ledger.records import LONGEST_BODY, LedgerError
+from dpgp.ledger.errors import LedgerError
+from dpgp.ledger.records import LONGEST_BODY
 
 MARK = 0x64704750  # "dpGP": SQLite's application id of a ledger
 MOST_ENTRIES = 10**6

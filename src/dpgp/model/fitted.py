@@ -11,9 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from dpgp.effects.methods import EffectMethods
 from dpgp.features.inputs import UnitInputs
@@ -32,12 +29,16 @@ from dpgp.model.centiles import (
 from dpgp.model.density import InputDensity
 from dpgp.model.identity import model_id
 from dpgp.model.new_inputs import as_inputs
+from dpgp.numeric import as_random_state
 from dpgp.options import Options
 from dpgp.privacy.certificate import Certificate
 from dpgp.roots import symmetric_root
 
 Array = NDArray[np.float64]
 
+
+LOG_ROOT = np.log(np.sqrt(2.0 * np.pi))
+"""The logarithm of the density of a standard normal law at 0, but for its sign."""
 
 COLUMN_HEADINGS = ("column", "role", "from", "to")
 
@@ -155,7 +156,7 @@ class FittedModel(CentileMethods, EffectMethods):
         ``latent=False`` they are new observations, of the calibrated law at each x and within the
         bounds, correlated as the posterior says. Probabilities are cut to [0, 1].
         """
-        U, generator = self.unit_inputs(X), check_random_state(random_state)
+        U, generator = self.unit_inputs(X), as_random_state(random_state)
         draws = []
         for k in range(self.n_targets):
             mean, covariance = self._mean_and_covariance(k, U, latent)
@@ -184,9 +185,10 @@ class FittedModel(CentileMethods, EffectMethods):
         std = std * (scales if std.ndim > 1 else scales[0])
         targets = checked_targets(y, mean)
         with np.errstate(over="ignore"):
-            return np.asarray(norm.logpdf(targets, mean, std))
+            # −z²/2 − log √(2π) − log s
+            return np.asarray(-(((targets - mean) / std) ** 2) / 2.0 - LOG_ROOT - np.log(std))
 
-    @property
+    @cached_property
     def health(self) -> tuple[str, ...]:
         """What looks wrong, a sentence with its remedy each, from released numbers alone."""
         from dpgp.report.health import check_health
@@ -316,6 +318,7 @@ def fitted_model(source: Any) -> FittedModel:
     """Return the model of a fitted estimator, or the model that was given."""
     if isinstance(source, FittedModel):
         return source
-    check_is_fitted(source)
-    model: FittedModel = source.model_
+    if not hasattr(source, "_fitted"):
+        raise TypeError(f"pass a fitted estimator or model of dpgp, not {type(source).__name__}.")
+    model: FittedModel = source._fitted()
     return model

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfcx, ndtr, ndtri
-from scipy.stats import truncnorm
+from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 
 from dpgp.categories import Category
 
@@ -56,8 +55,15 @@ def chance_std(mean: Array, std: Array) -> Array:
 
 
 def _quantile(mean: Array, std: Array, level: float) -> Array:
-    values = truncnorm.ppf(level, -mean / std, (1.0 - mean) / std, loc=mean, scale=std)
-    return np.asarray(np.clip(values, 0.0, 1.0))
+    """Return m + s·x with Φ(x) = (1 − q)Φ(a) + qΦ(b), where a and b are the ends 0 and 1."""
+    a, b = -mean / std, (1.0 - mean) / std
+    # a law that lies above its mode is the mirror of one below, whose logarithms have more digits
+    above = a >= 0.0
+    low, high = np.where(above, -b, a), np.where(above, -a, b)
+    q = np.where(above, 1.0 - level, level)
+    log_low, log_high = log_ndtr(low), log_ndtr(high)
+    x = ndtri_exp(log_high + np.log(q + (1.0 - q) * np.exp(log_low - log_high)))
+    return np.asarray(np.clip(mean + std * np.where(above, -x, x), 0.0, 1.0))
 
 
 def interval_std(half_width: Array, coverage: float) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,16 +71,16 @@ class Assumption:
             return USUAL_NOISE_OF_CLASSES**2
         return 4.0 * self.prevalence * (1.0 - self.prevalence)
 
-    def noise_variances(self, spreads: Array, expected: Array) -> Array:
+    def noise_variances(self, spreads: Callable[[], Array], expected: Array) -> Array:
         """Return σ² for functions of variance ``spreads``; ``expected`` where nothing was said."""
         if self.r2 is not None:
             # R² = spread/(spread + σ²)
-            return np.asarray(np.maximum(spreads, LEAST_SPREAD) * (1.0 - self.r2) / self.r2)
+            return np.asarray(np.maximum(spreads(), LEAST_SPREAD) * (1.0 - self.r2) / self.r2)
         if self.is_yes_no:
             # of all the variance, what f does not explain
             low, high = EXPLAINED_OF_CLASSES
             total = self.variance_of_classes
-            return np.asarray(total - np.clip(spreads, low * total, high * total))
+            return np.asarray(total - np.clip(spreads(), low * total, high * total))
         if self.noise_std is not None:
             return np.full_like(expected, (self.noise_std / self.half_width) ** 2)
         return expected

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process.kernels import RBF
 
 from dpgp.features.base import WrittenMap
 from dpgp.features.concatenated import ConcatenatedFeatures, additive_features
@@ -27,6 +26,7 @@ from dpgp.inference import clipping
 from dpgp.inference.clip_choice import directions_of
 from dpgp.inference.priors import default_kernel
 from dpgp.kernels.parameters import MEDIAN_LENGTH, median_length
+from dpgp.kernels.plain import rbf
 from dpgp.planning.assumption import Assumption
 from dpgp.planning.forecast import Errors, Outlook, after_steps, prospect_of
 from dpgp.planning.prior_functions import Functions, plausible_functions
@@ -69,15 +69,15 @@ class Layout:
 
     def _family(self, name: str, columns: int) -> WrittenMap:
         low, high = [-1.0] * columns, [1.0] * columns
+        kernel = rbf(self.length or joint_length(columns))
         if name == "grid":
-            grid = regular_grid(low, high, self.points)
-            return GridFeatures.of([RBF(self.length)] * columns, grid)
+            return GridFeatures.of([kernel] * columns, regular_grid(low, high, self.points))
         if name == "linear":
             return LinearFeatures(columns)
         if name == "additive":
-            return additive_features([RBF(ADDITIVE_LENGTH)] * columns, ADDITIVE_POINTS)
+            return additive_features([rbf(ADDITIVE_LENGTH)] * columns, ADDITIVE_POINTS)
         anchors = low_discrepancy_points(low, high, self.points)
-        return InducingFeatures(RBF(self.length or joint_length(columns)), anchors)
+        return InducingFeatures(kernel, anchors)
 
 
 ADDITIVE_LENGTH, ADDITIVE_POINTS = (
@@ -179,7 +179,7 @@ def choose_design(
     kappa = planned_kappa(setting)
     positions = density_positions(columns)
     if isinstance(inducing_points, np.ndarray):
-        given = InducingFeatures(RBF(joint_length(columns)), inducing_points)
+        given = InducingFeatures(rbf(joint_length(columns)), inducing_points)
         return Design(given, positions, kappa)
     layout = asked_layout(columns, family, inducing_points)
     if layout is None:

@@ -80,7 +80,7 @@ def plausible_many(columns: int, assumption: Assumption | None = None) -> ManyFu
     low, high = EXPLAINED_OF_CLASSES if told.is_yes_no else EXPLAINABLE
     explained = low + (high - low) * (np.argsort(np.argsort(normal[:, 1])) + 0.5) / FUNCTIONS
     spreads = explained * variances
-    noises = told.noise_variances(spreads, variances - spreads)
+    noises = told.noise_variances(lambda: spreads, variances - spreads)
     return ManyFunctions(shapes * spreads[:, None], noises)
 
 

@@ -20,6 +20,7 @@ from dpgp.classes import class_box, two_classes
 from dpgp.domain import Box
 from dpgp.options import Options
 from dpgp.planning.assumption import Assumption
+from dpgp.planning.few_rows import DOCUMENT, nothing_better
 from dpgp.planning.forecast import Errors
 from dpgp.planning.many import ManyFunctions, plausible_many
 from dpgp.planning.prior_functions import Functions, broad_functions
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-DOCUMENT = "docs/choosing-epsilon.md"
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 """Where a plot of the forecast has its points: equal steps to the eye on a logarithmic axis."""
 
@@ -274,10 +274,7 @@ def _check_rows(n: int, answer: Answer) -> None:
 
 def _check_use(n: int, epsilon: float, errors: Errors) -> None:
     if not _beats_the_mean(errors):
-        raise ValueError(
-            f"with n = {n:,} and epsilon = {epsilon:g} no choice beats predicting the mean; raise "
-            f"`epsilon`, collect more rows or tighten the bounds. See {DOCUMENT}."
-        )
+        raise ValueError(nothing_better(n, epsilon))
 
 
 def _beats_the_mean(errors: Errors) -> bool:

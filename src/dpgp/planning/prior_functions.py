@@ -13,10 +13,10 @@ from scipy.special import ndtr, ndtri
 from scipy.stats.qmc import Sobol
 
 from dpgp.features.placement import low_discrepancy_points
+from dpgp.inference.collapse import thin
 from dpgp.inference.marginal import WeightedPoints
-from dpgp.inference.posterior import thin
 from dpgp.inference.priors import hyper_prior
-from dpgp.kernels.formula import batch_gram
+from dpgp.kernels.formula import batch_diag, batch_gram
 from dpgp.kernels.parameters import Measure
 from dpgp.kernels.registry import rule_of
 from dpgp.planning.assumption import Assumption
@@ -28,6 +28,8 @@ CUBE_POINTS = 300  # that stand for the public box
 CANDIDATES = 256  # draws of the prior, of which those are kept that respect the bounds
 FUNCTIONS = 32  # equally plausible θ that a forecast is averaged over
 DRAWS, VALUES = 256, 50  # functions under each θ, and values of each, that are held to the bounds
+
+AT_ONCE = 4  # matrices of θ that are averaged at a time: large temporaries cost more than sums
 
 TINY_CHANCE = 1e-100
 """Keeps the logarithm of a chance finite."""
@@ -73,12 +75,16 @@ class Functions:
     @cached_property
     def mean_squares(self) -> Array:
         """E[f(x)²] over the cube, for every θ."""
-        return np.asarray(np.diagonal(self.K, axis1=1, axis2=2).mean(axis=1))
+        return np.asarray(batch_diag(self.kernel, self.thetas[:, :-1], self.points).mean(axis=1))
 
     @cached_property
     def spread(self) -> Array:
         """E[variance of f over the cube] for every θ: the squared error of predicting the mean."""
-        return np.asarray(np.maximum(self.mean_squares - self.K.mean(axis=(1, 2)), 0.0))
+        few = range(0, len(self.thetas), AT_ONCE)
+        means = [
+            replace(self, thetas=self.thetas[k : k + AT_ONCE]).K.mean(axis=(1, 2)) for k in few
+        ]
+        return np.asarray(np.maximum(self.mean_squares - np.concatenate(means), 0.0))
 
 
 def plausible_functions(
@@ -92,7 +98,7 @@ def plausible_functions(
     thetas = prior.mean + prior.sd * ndtri(_even_points(CANDIDATES, len(prior.mean)))
     drawn = Functions(kernel, thetas, columns)
     told = assumption or Assumption(1.0)
-    noises = told.noise_variances(drawn.spread, drawn.noise_variances)
+    noises = told.noise_variances(lambda: drawn.spread, drawn.noise_variances)
     assumed = replace(drawn, thetas=_with_noise(thetas, noises))
     weights = _chance_within_bounds(_without_noise(drawn) if told.is_yes_no else assumed)
     index = thin(WeightedPoints(thetas, weights / weights.sum(), 0.0), count)

@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
 
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.inference.evidence import prior_covariances
 from dpgp.inference.local_scale import slope_of_distance, variance_of_distance
 from dpgp.kernels.additive_rbf import AdditiveRBF
+from dpgp.kernels.plain import constant, rbf, straight
 
 Array = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ class ScaleLayout:
     def features(self) -> InducingFeatures:
         """A constant and something smooth, each with its part of the norm."""
         smooth = self._kernel(1.0 - CONSTANT_PART, _GRIDS.get(self.columns, (0, 1.0))[1])
-        return InducingFeatures(ConstantKernel(CONSTANT_PART) + smooth, self._anchors())
+        return InducingFeatures(constant(CONSTANT_PART) + smooth, self._anchors())
 
     def priors(self) -> list[Array]:
         """Return equally likely prior covariances of the weights."""
@@ -72,17 +72,17 @@ class ScaleLayout:
 
     def prior(self, sd: float, length: float) -> Array:
         """Return the prior covariance of the weights for one sd and length of the smooth part."""
-        kernel = ConstantKernel(LEVEL_SD**2) + self._kernel(sd**2, length)
+        kernel = constant(LEVEL_SD**2) + self._kernel(sd**2, length)
         d = self.features.dimension
         covariances = prior_covariances(self.features, kernel, kernel.theta[None], np.eye(d))
         return np.asarray(covariances[0])
 
     def _kernel(self, variance: float, length: float) -> Any:
         if self.on_grid:
-            return ConstantKernel(variance) * RBF(length)
+            return constant(variance) * rbf(length)
         half = variance / 2
-        line = ConstantKernel(half / self.columns) * DotProduct(0.0, "fixed")
-        return line + ConstantKernel(half) * AdditiveRBF(length, 4)
+        line = constant(half / self.columns) * straight()
+        return line + constant(half) * AdditiveRBF(length, 4)
 
     def _anchors(self) -> Array:
         D = self.columns

@@ -12,7 +12,6 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import erfcx, ndtr
 
 from dpgp.privacy.arguments import (
@@ -98,6 +97,14 @@ def delta_of_mu(mu: float, epsilon: float) -> float:
     return min(1.0, math.nextafter(math.exp(upper), math.inf))
 
 
+def _root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function changes its sign between two ends, to the last bit, by halving."""
+    is_positive = function(low) > 0.0
+    while low < (middle := 0.5 * (low + high)) < high:
+        low, high = (middle, high) if (function(middle) > 0.0) == is_positive else (low, middle)
+    return high
+
+
 def _leave_until(private: Callable[[float], bool], value: float, direction: float) -> float:
     """Move `value` up (+1) or down (-1), by steps that double, until `private` holds."""
     step = 2.0**-52
@@ -124,7 +131,7 @@ def epsilon_of_mu(mu: float, delta: float) -> float:
     if excess(0.0) <= 0.0:
         return 0.0
     high = 2.0 * mu * (math.sqrt(-2.0 * log_delta) + 0.5 * mu)
-    root = float(brentq(excess, 0.0, high, xtol=1e-300, rtol=1e-15, maxiter=2000))
+    root = _root(excess, 0.0, high)
     return _leave_until(lambda epsilon: excess(epsilon) <= 0.0, root, 1.0)
 
 
@@ -146,10 +153,8 @@ def mu_of_epsilon_delta(epsilon: float, delta: float) -> float:
     tail = math.sqrt(-2.0 * log_delta)
     low = 0.5 * max(2.0 * delta, 2.0 * epsilon / (tail + math.sqrt(tail**2 + 2.0 * epsilon)))
     high = 40.0 + math.sqrt(1600.0 + 2.0 * epsilon)
-    root = brentq(excess, math.log(low), math.log(high), xtol=1e-15, rtol=1e-15, maxiter=2000)
-    return _leave_until(
-        lambda mu: _log_delta_upper(mu, epsilon) <= log_delta, math.exp(float(root)), -1.0
-    )
+    root = _root(excess, math.log(low), math.log(high))
+    return _leave_until(lambda mu: _log_delta_upper(mu, epsilon) <= log_delta, math.exp(root), -1.0)
 
 
 # --- composition, zero-concentrated DP, noise ----------------------------------------------------

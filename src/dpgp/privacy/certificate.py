@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from dpgp import html_cards as cards
 from dpgp.privacy.books import Books
@@ -15,7 +15,9 @@ from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.provenance import Provenance, StudyRecord
 from dpgp.privacy.rounding import text_down, text_up
-from dpgp.privacy.selection import SelectionBudget
+
+if TYPE_CHECKING:
+    from dpgp.privacy.selection import SelectionBudget
 
 
 @dataclass(frozen=True)

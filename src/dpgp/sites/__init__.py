@@ -5,10 +5,28 @@ its share of the noise, hides the result under masks that cancel over all sites,
 the total. A coordinator adds what it gets and sees nothing else. Proof: docs/proofs/sites.md.
 """
 
-from dpgp.sites.coordinator import coordinate
-from dpgp.sites.errors import SitesError
-from dpgp.sites.keys import create_key
-from dpgp.sites.roster import Roster, read_roster
-from dpgp.sites.site import Meeting, Site
+from typing import TYPE_CHECKING
+
+from dpgp.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from dpgp.sites.coordinator import coordinate
+    from dpgp.sites.errors import SitesError
+    from dpgp.sites.keys import create_key
+    from dpgp.sites.roster import Roster, read_roster
+    from dpgp.sites.site import Meeting, Site
 
 __all__ = ["Meeting", "Roster", "Site", "SitesError", "coordinate", "create_key", "read_roster"]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Meeting": "dpgp.sites.site",
+        "Roster": "dpgp.sites.roster",
+        "Site": "dpgp.sites.site",
+        "SitesError": "dpgp.sites.errors",
+        "coordinate": "dpgp.sites.coordinator",
+        "create_key": "dpgp.sites.keys",
+        "read_roster": "dpgp.sites.roster",
+    },
+)

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct
 
 from dpgp.features.inducing import InducingFeatures
 from dpgp.kernels.additive_rbf import AdditiveRBF
 from dpgp.kernels.metric_rbf import MetricRBF
+from dpgp.kernels.plain import constant, straight
 
 Array = NDArray[np.float64]
 
@@ -32,19 +32,19 @@ REFERENCE = np.array([0.5, 0.8, 0.6, 0.3, 0.7])
 
 def parts(root: Array, broad: Array) -> tuple[Any, ...]:
     """Return the kernels of the five parts, each of variance about one at most."""
-    line = ConstantKernel(1.0 / len(root), "fixed") * DotProduct(0.0, "fixed")
-    return ConstantKernel(1.0, "fixed"), line, AdditiveRBF(), MetricRBF(broad), MetricRBF(root)
+    line = constant(1.0 / len(root), fixed=True) * straight()
+    return constant(1.0, fixed=True), line, AdditiveRBF(), MetricRBF(broad), MetricRBF(root)
 
 
 def kernel_of(root: Array, broad: Array, sds: Array) -> Any:
     """Return the sum of the parts; its hyperparameters are their variances and the length."""
-    constant, line, additive, everywhere, smooth = (float(sd) ** 2 for sd in sds)
+    level, line, additive, everywhere, smooth = (float(sd) ** 2 for sd in sds)
     return (
-        ConstantKernel(constant)
-        + ConstantKernel(line / len(root)) * DotProduct(0.0, "fixed")
-        + ConstantKernel(additive) * AdditiveRBF()
-        + ConstantKernel(everywhere) * MetricRBF(broad, 1.0, "fixed")
-        + ConstantKernel(smooth) * MetricRBF(root)
+        constant(level)
+        + constant(line / len(root)) * straight()
+        + constant(additive) * AdditiveRBF()
+        + constant(everywhere) * MetricRBF(broad, 1.0, "fixed")
+        + constant(smooth) * MetricRBF(root)
     )
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.linear import LinearFeatures
-from dpgp.inference.evidence import Measurement, Moments
+from dpgp.inference.collapse import thin
+from dpgp.inference.evidence import Measurement
 from dpgp.inference.gram_estimate import IsotropicEstimate
 from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard
 from dpgp.inference.many.belief import Evidence, WeightBelief, condition, log_prior
@@ -21,7 +22,8 @@ from dpgp.inference.many.dictionary import Dictionary, kernel_of, theta_of
 from dpgp.inference.many.records import NormalEquations
 from dpgp.inference.many.target import Target
 from dpgp.inference.marginal import Proposal, WeightedPoints, integrate
-from dpgp.inference.posterior import Posterior, thin
+from dpgp.inference.moments import Moments
+from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
 
 Array = NDArray[np.float64]

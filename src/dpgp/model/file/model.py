@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,11 +34,11 @@ from dpgp.features.base import WrittenMap
 from dpgp.features.files import features_from_json, features_to_json
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import Calibration
-from dpgp.inference.evidence import Moments
 from dpgp.inference.local_scale import LocalScale
+from dpgp.inference.moments import Moments
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.warp import Warp
-from dpgp.kernels.files import kernel_from_json, kernel_to_json
+from dpgp.kernels.files import kernel_from_json, kernel_to_json, own_kernel_from_json
 from dpgp.model.file.categories import (
     categories_to_json,
     classes_to_json,
@@ -152,8 +153,9 @@ def decode(document: Any) -> FittedModel:
     features = features_from_json(fields["features"], "features", columns)
     _check_size(features)
     items = as_items(fields["models"], "models", MOST_TARGETS)
+    read_kernel = _reader_of_kernels(fields["settings"], columns)
     models = [
-        _model(item, f"models[{k}]", features, columns, version) for k, item in enumerate(items)
+        _model(item, f"models[{k}]", features, version, read_kernel) for k, item in enumerate(items)
     ]
     shared = scale_features_from_json(fields.get("scale_features"), columns)
     scales = [
@@ -280,11 +282,22 @@ def _model_to_json(
     }
 
 
+def _reader_of_kernels(settings: Any, columns: int) -> Callable[[Any, str], Any]:
+    """Return what reads kernels: as they were given, or those that a fit makes by itself."""
+    is_given = isinstance(settings, dict) and settings.get("kernel") is not None
+    read = own_kernel_from_json if is_given else kernel_from_json
+    return lambda value, where: read(value, where, columns)
+
+
 def _model(
-    value: Any, where: str, features: WrittenMap, columns: int, version: int
+    value: Any,
+    where: str,
+    features: WrittenMap,
+    version: int,
+    read_kernel: Callable[[Any, str], Any],
 ) -> tuple[Posterior, Calibration]:
     fields = as_fields(value, where, _MODEL + (("scale",) if version >= SIGNED_FROM else ()))
-    kernel = kernel_from_json(fields["kernel"], f"{where}.kernel", columns)
+    kernel = read_kernel(fields["kernel"], f"{where}.kernel")
     thetas = as_matrix(fields["thetas"], f"{where}.thetas", kernel.n_dims + 1)
     if len(thetas) > MOST_THETAS:
         raise ModelFileError(f"`{where}.thetas` must have at most {MOST_THETAS} rows.")

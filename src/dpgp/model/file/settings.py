@@ -21,7 +21,7 @@ from dpgp.checked_values import (
     number_to_json,
 )
 from dpgp.domain import Box
-from dpgp.kernels.files import kernel_from_json, kernel_to_json
+from dpgp.kernels.files import kernel_to_json, own_kernel_from_json
 from dpgp.missing import Missing
 from dpgp.model.file.categories import has_entry
 from dpgp.options import FAMILIES, Options
@@ -132,8 +132,8 @@ def _pair(value: Any, where: str) -> tuple[Any, Any]:
 def _kernel(value: Any, columns: int) -> Any:
     where = "settings.kernel"
     if value is None or isinstance(value, dict):
-        return value and kernel_from_json(value, where, columns)
-    return [kernel_from_json(each, where, columns) for each in as_items(value, where, 100)]
+        return value and own_kernel_from_json(value, where, columns)
+    return [own_kernel_from_json(each, where, columns) for each in as_items(value, where, 100)]
 
 
 def _points(value: Any, columns: int) -> Any:

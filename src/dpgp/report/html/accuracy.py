@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.effects.input_model import representative_rows
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.conformal import COVERAGE
 from dpgp.planning.plan import plan_of
@@ -66,6 +67,19 @@ def achieved_over_box(model: FittedModel, target: int) -> Achieved:
     box = model.inputs.box
     points = box.with_whole_levels(low_discrepancy_points(box.low, box.high, BOX_POINTS))
     return _achieved(model, target, points, np.ones(len(points)))
+
+
+def explained(model: FittedModel, target: int) -> float:
+    r"""Return the share of the variance of observations that the mean explains, by its own account.
+
+    :math:`R^2 = \mathrm{Var}\,m(x)/(\mathrm{Var}\,m(x) + E\,s(x)^2)` over the private model of the
+    inputs, with the calibrated standard deviation s of a new observation.
+    """
+    U = model.inputs(representative_rows(model))
+    mean, std = model.mean_and_std(target, U)
+    variance = float(np.var(model.within_bounds(target, mean)))
+    unexplained = float(np.mean((model.calibrations[target].scale * std) ** 2))
+    return variance / (variance + unexplained)
 
 
 def _achieved(model: FittedModel, k: int, X: Array, weights: Array) -> Achieved:

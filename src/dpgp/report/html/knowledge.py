@@ -123,15 +123,18 @@ INTEGRATED = (
 
 
 def _hyperparameters(model: FittedModel, k: int, name: str) -> Markup:
-    rows = [_hyperparameter_row(h) for h in hyperparameters(model, k)]
+    found = hyperparameters(model, k)
+    words = [h.what for h in found]
+    rows = [_hyperparameter_row(h, alike=words.count(h.what) > 1) for h in found]
     headings = ("hyperparameter", "median", "nine in ten draws", "unit", "draws")
     return table(f"Hyperparameters of the model of {name}", headings, rows)
 
 
-def _hyperparameter_row(h: Hyperparameter) -> tuple[str, ...]:
+def _hyperparameter_row(h: Hyperparameter, alike: bool) -> tuple[str, ...]:
+    """Return a row in words; scikit-learn's name tells those apart that have the same."""
     low, median, high = low_median_high(h.draws)
     label = f"{h.what}: median {median:.3g}, nine in ten draws from {low:.3g} to {high:.3g}"
-    name = element("code", h.name) if h.name else Markup("")
+    name = element("code", h.name) if alike else Markup("")
     words = join([h.what, name])
     picture = Markup(draws_strip(h.draws, label))
     return (words, number(median), f"{number(low)} to {number(high)}", h.unit, picture)

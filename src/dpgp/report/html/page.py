@@ -18,9 +18,11 @@ from dpgp.report import style
 from dpgp.report.guarantee import title_of
 from dpgp.report.html import guarantee, knowledge
 from dpgp.report.html.effects import effects
-from dpgp.report.html.markup import Markup, element, html, paragraph
+from dpgp.report.html.markup import Markup, element, html, join, paragraph
 from dpgp.report.html.payload import payload
 from dpgp.report.html.scripts import asset, page_script
+from dpgp.report.html.still import still_figures
+from dpgp.report.html.summary import summary
 from dpgp.report.html.use import use
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def report_html(
         banner=guarantee.banner(certificate),
         health=knowledge.health(model),
         guarantee=guarantee.guarantee(certificate),
+        summary=summary(matters),
         plots=_plots(model, matters[0]),
         matters=effects(matters),
         accuracy=knowledge.accuracy(model),
@@ -64,14 +67,15 @@ def _plots(model: FittedModel, matters: WhatMatters) -> Markup:
 
     Inputs are offered in the order of their importance.
     """
+    still = still_figures(model)
     try:
         numbers = payload(model)
     except ValueError as error:
-        return paragraph("There are no plots: ", str(error))
+        return join([paragraph("There are no plots that answer: ", str(error)), still])
     numbers["order"] = matters.sensitivity.order
     numbers["colours"] = {"mean": _colours(MEAN_COLOURS), "std": _colours(UNCERTAINTY_COLOURS)}
     data = f'<script type="application/json" id="model">{strict_json(numbers)}</script>'
-    noscript = paragraph("The plots need JavaScript. All tables of this page work without it.")
+    noscript = join([paragraph("Plots that answer to sliders need JavaScript."), still])
     return Markup(f'<div id="plots"></div>{element("noscript", noscript)}{data}')
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,30 @@ ROUNDING = 1e-13
 """Of the range of a matrix: two that differ by less are the same."""
 
 
+class Digits(NamedTuple):
+    """Bytes of a number in projections and in covariances; 8 is a double, as it is."""
+
+    projection: int
+    covariance: int
+
+
+ALL_DIGITS, FEWER_DIGITS = Digits(8, 8), Digits(5, 3)
+MOST_CHARACTERS = 4_500_000
+"""Of a payload with all digits; beyond, a page would not be sent by mail any more."""
+
+
 def payload(model: FittedModel) -> dict[str, Any]:
-    """Return inputs, features, and the posterior of every target; a ValueError where it cannot.
+    """Return all numbers of the page, large matrices with fewer digits; a ValueError if it cannot.
+
+    Variances then differ by some 10⁻⁶ of the squared half-width of the target, means by less.
+    """
+    whole = numbers_of(model, ALL_DIGITS)
+    is_large = len(json.dumps(whole)) > MOST_CHARACTERS
+    return numbers_of(model, FEWER_DIGITS) if is_large else whole
+
+
+def numbers_of(model: FittedModel, digits: Digits) -> dict[str, Any]:
+    """Return inputs, features, and the posterior of every target.
 
     The kernels are those of :func:`dpgp.export.specification`. Anchors are left out where the
     features have the same, and a projection that is a multiple of theirs is a number.
@@ -41,11 +64,11 @@ def payload(model: FittedModel) -> dict[str, Any]:
             "categories": _labels(model),
             "density": plain(densities(model)),
         },
-        "features": plain(features),
+        "features": plain(features, digits.projection),
         "anchors": None if np.array_equal(features.get("anchors", ()), Z) else plain(Z),
-        "projection": _multiple(P, features.get("projection")) or packed(P),
+        "projection": _multiple(P, features.get("projection")) or packed(P, digits.projection),
         "scale_features": plain((shared["local_scale"] or {}).get("features")),
-        "targets": [_target(model, k, specifications[k]) for k in range(count)],
+        "targets": [_target(model, k, specifications[k], digits) for k in range(count)],
         "atoms": _atoms(model),
     }
 
@@ -69,7 +92,9 @@ def _labels(model: FittedModel) -> list[list[str] | None] | None:
     return [None if kind is None else list(kind.labels) for kind in categories] or None
 
 
-def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[str, Any]:
+def _target(
+    model: FittedModel, k: int, specification: dict[str, Any], digits: Digits
+) -> dict[str, Any]:
     box, spreads = model.options.target_box, model.posteriors[k].spreads
     scales = np.sqrt(spreads / spreads.mean())[None]
     P = specification["projection"]
@@ -82,7 +107,9 @@ def _target(model: FittedModel, k: int, specification: dict[str, Any]) -> dict[s
         "noise_variance": specification["noise_variance"],
         "m": plain(specification["m"]),
         # var f = φᵀ(S + P K_zz Pᵀ)φ − 2 k_zᵀPᵀφ + k(x, x)
-        "Q": packed(_symmetric(specification["S"] + P @ specification["K_zz"] @ P.T)),
+        "Q": packed(
+            _symmetric(specification["S"] + P @ specification["K_zz"] @ P.T), digits.covariance
+        ),
         "kernel": plain(specification["kernel"]),
         "function_factor": float(mixture_half_width(scales, COVERAGE)[0]),
         "interval_ends": list(model.calibrations[k].ends(COVERAGE)),
@@ -103,19 +130,23 @@ def _symmetric(A: Array) -> Array:
     return np.asarray((A + A.T) / 2)
 
 
-def packed(matrix: Array) -> dict[str, Any]:
-    """Return a matrix as text with all digits, half of it where it is symmetric.
+def packed(matrix: Array, size: int = 8) -> dict[str, Any]:
+    """Return a matrix as text, half of it where it is symmetric, with so many bytes a number.
 
-    Doubles row after row, little-endian, in base 64: half as long as decimals.
+    Row after row, little-endian, in base 64: doubles with all digits, which are half as long as
+    decimals, or whole multiples of a unit.
     """
     A = np.asarray(matrix, dtype="<f8")
-    symmetric = A.shape[0] == A.shape[1] and np.allclose(
-        A, A.T, rtol=0.0, atol=ROUNDING * np.ptp(A)
-    )
-    content = A[np.tril_indices(len(A))] if symmetric else A
+    symmetric = _is_symmetric(A)
+    content = A[np.tril_indices(len(A))] if symmetric else A.ravel()
     rows, columns = A.shape
-    text = b64encode(content.tobytes()).decode()
-    return {"rows": rows, "columns": columns, "symmetric": symmetric, "doubles": text}
+    shape = {"rows": rows, "columns": columns, "symmetric": symmetric}
+    if size == 8:
+        return {**shape, "doubles": b64encode(content.tobytes()).decode()}
+    unit = float(np.abs(content).max()) / (2 ** (8 * size - 1) - 1)
+    whole = np.rint(content / unit).astype("<i8").view(np.uint8).reshape(-1, 8)
+    text = b64encode(whole[:, :size].tobytes()).decode()
+    return {**shape, "unit": unit, "size": size, "multiples": text}
 
 
 def _is_symmetric(A: Array) -> bool:
@@ -123,12 +154,14 @@ def _is_symmetric(A: Array) -> bool:
     return rows == columns and np.allclose(A, A.T, rtol=0.0, atol=ROUNDING * np.ptp(A))
 
 
-def plain(value: Any) -> Any:
+def plain(value: Any, size: int = 8) -> Any:
     """Return nested arrays as nested lists, and projections, which are large, as text."""
     if isinstance(value, dict):
-        return {n: packed(v) if n == "projection" else plain(v) for n, v in value.items()}
+        return {
+            n: packed(v, size) if n == "projection" else plain(v, size) for n, v in value.items()
+        }
     if isinstance(value, list | tuple | np.ndarray):
-        return [plain(part) for part in value]
+        return [plain(part, size) for part in value]
     return value.item() if isinstance(value, np.generic) else value
 
 

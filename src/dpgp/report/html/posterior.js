@@ -188,8 +188,8 @@ function addProducts(factors, index, weight, out) {
 }
 
 // A row-major matrix of doubles, from text that has the lower half of a symmetric one
-function matrix({ rows, columns, symmetric, doubles }) {
-  const given = doublesOf(doubles);
+function matrix({ rows, columns, symmetric, doubles, multiples, size, unit }) {
+  const given = doubles ? doublesOf(doubles) : multiplesOf(multiples, size, unit);
   if (!symmetric) return given;
   const flat = new Float64Array(rows * columns);
   for (let i = 0, k = 0; i < rows; i += 1) {
@@ -203,9 +203,10 @@ function matrix({ rows, columns, symmetric, doubles }) {
 
 const BASE_64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-// Little-endian doubles in base 64
-function doublesOf(text) {
-  const bytes = new Uint8Array(8 * Math.floor(text.length * 3 / 32)), codes = new Uint8Array(128);
+// Bytes in base 64, as many as make whole numbers of a size
+function bytesOf(text, size) {
+  const count = Math.floor(text.replace(/=+$/, "").length * 3 / 4 / size);
+  const bytes = new Uint8Array(size * count), codes = new Uint8Array(128);
   for (let k = 0; k < 64; k += 1) codes[BASE_64.charCodeAt(k)] = k;
   for (let k = 0, i = 0; i < bytes.length; k += 4, i += 3) {
     const [a, b, c, d] = [0, 1, 2, 3].map((step) => codes[text.charCodeAt(k + step)]);
@@ -213,8 +214,24 @@ function doublesOf(text) {
     bytes[i + 1] = (b << 4) | (c >> 2);
     bytes[i + 2] = (c << 6) | d;
   }
-  const view = new DataView(bytes.buffer);
+  return bytes;
+}
+
+// Little-endian doubles
+function doublesOf(text) {
+  const bytes = bytesOf(text, 8), view = new DataView(bytes.buffer);
   return Float64Array.from({ length: bytes.length / 8 }, (_, k) => view.getFloat64(8 * k, true));
+}
+
+// Little-endian whole numbers with a sign, times a unit
+function multiplesOf(text, size, unit) {
+  const bytes = bytesOf(text, size), out = new Float64Array(bytes.length / size);
+  for (let k = 0, last = size - 1; k < out.length; k += 1) {
+    let whole = (bytes[size * k + last] << 24) >> 24;
+    for (let j = last - 1; j >= 0; j -= 1) whole = 256 * whole + bytes[size * k + j];
+    out[k] = unit * whole;
+  }
+  return out;
 }
 
 function times(A, v, out) {  // out = A v

@@ -1,0 +1,19 @@
+"""What a fit ends with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What is believed of the weights and the noise: mean, covariance, root mean square of σ."""
+
+    w: Array
+    V: Array
+    noise: float
