@@ -127,7 +127,9 @@ def csv_table(data):
     except (TableError, ValueError) as error:
         clear(error)
     else:
-        assert np.isfinite(rows.targets).all()
+        batches = [batch.rows() for file in rows.files for batch in file.batches()]
+        assert all(np.isfinite(batch.targets).all() for batch in batches)
+        assert sum(len(batch) for batch in batches) == len(rows)
 
 
 @watched
@@ -174,6 +176,7 @@ def _ledger():
 
 
 CSV = b"id,age,height\n1,0.5,0.25\n2,0.1,1\n3,,NaN\n"
+COMPLETE_CSV = CSV[: CSV.index(b"3,")]
 MODEL = _model()
 LEDGER, RECORDS = _ledger()
 COMMANDS = [
@@ -191,7 +194,13 @@ SEEDS = {
     "model_file": [MODEL, b"{}", b'{"kind": "dpgp model", "guarantee": {}}'],
     "ledger_file": [LEDGER, b"SQLite format 3\0", b""],
     "ledger_records": [RECORDS, b"{}"],
-    "csv_table": [CSV, CSV.replace(b",", b";"), b'id,age,height\n"1","0.5",1\n', b"PAR1PAR1"],
+    "csv_table": [
+        CSV,
+        COMPLETE_CSV,
+        CSV.replace(b",", b";"),
+        b'id,age,height\n"1","0.5",1\n',
+        b"PAR1PAR1",
+    ],
     "command_line": [line.encode() for line in COMMANDS],
 }
 TARGETS = {
