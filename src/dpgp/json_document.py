@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import secrets
@@ -79,7 +80,12 @@ def _line(value: Any) -> str:
 def read_document(path: str | os.PathLike[str]) -> Any:
     """Return the value of a JSON file, each name once in an object, and all numbers finite."""
     try:
-        return json.loads(_text(path), object_pairs_hook=_object, parse_constant=_refuse_constant)
+        return json.loads(
+            _text(path),
+            object_pairs_hook=_object,
+            parse_float=_finite,
+            parse_constant=_refuse_constant,
+        )
     except ModelFileError:
         raise
     except RecursionError:
@@ -114,6 +120,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(fields) < len(pairs):
         raise ModelFileError("the file names a field twice.")
     return fields
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if math.isinf(value):
+        raise ModelFileError("the file holds a number that is larger than any float.")
+    return value
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -310,6 +310,7 @@ def test_a_newer_format_is_refused_kindly(document, tmp_path):
         ('{"a":' * 100_000, "nested too deeply"),
         ("1" * 5000, "not JSON"),
         ('{"a": NaN}', "holds NaN"),
+        ('{"a": 1e999}', "larger than any float"),
         ('{"a": -Infinity}', "holds -Infinity"),
         ('{"kind": 1, "kind": 2}', "names a field twice"),
         ("[]", "not a model of dpgp"),
