@@ -28,6 +28,7 @@ from dpgp.steps import (
     InputHistograms,
     MarginalHistograms,
     MeasureScale,
+    MetricGuard,
     MetricStage,
     Purse,
     ResidualHistograms,
@@ -147,6 +148,17 @@ def test_an_input_model_is_bought_where_it_is_more_than_noise():
     kinds = [set(map(type, planned_steps(purse(n, columns=6)))) for n in (100, 10**5)]
     assert MarginalHistograms not in kinds[0]
     assert {MarginalHistograms, CellCounts} <= kinds[1]
+
+
+def test_cells_are_counted_where_there_are_enough_of_them():
+    kinds = [set(map(type, planned_steps(purse(n, columns=6)))) for n in (150 / MU, 300 / MU)]
+    assert all(MarginalHistograms in planned for planned in kinds)
+    assert [CellCounts in planned for planned in kinds] == [False, True]
+
+
+def test_many_inputs_have_a_guard_where_noise_does_not_drown_it():
+    kinds = [set(map(type, planned_steps(purse(n, columns=6)))) for n in (90 / MU, 200 / MU)]
+    assert [MetricGuard in planned for planned in kinds] == [False, True]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -18,12 +18,14 @@ from dpgp.inference.many.marginals import estimate_marginals
 from dpgp.inference.many.mixed import level_masses
 from dpgp.inference.many.plan import (
     CELL_SHARE,
+    FEWEST_CELLS,
     INPUT_SHARE,
     bins_of_inputs,
     buys_input_model,
     number_of_cells,
 )
 from dpgp.inference.many.synthetic import VoronoiCells, reweighted, spread_cells
+from dpgp.privacy.accounting import share_of_mu
 from dpgp.steps.queries import HistogramQuery, count_noise
 
 if TYPE_CHECKING:
@@ -106,8 +108,14 @@ class CellCounts:
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[CellCounts, ...]:
-        """Return the step where there are synthetic inputs to improve."""
-        return (cls(1.0 if purse.is_unlimited else CELL_SHARE),) if _is_bought(purse) else ()
+        """Return the step where there are synthetic inputs to improve, and cells to do it."""
+        if not _is_bought(purse):
+            return ()
+        if purse.is_unlimited:
+            return (cls(1.0),)
+        noise_std = count_noise(purse.options, 1, share_of_mu(purse.mu, CELL_SHARE))
+        has_cells = number_of_cells(purse.rows, noise_std) >= FEWEST_CELLS
+        return (cls(CELL_SHARE),) if has_cells else ()
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
         """Return the noise of a cell."""

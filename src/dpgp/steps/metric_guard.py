@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -10,9 +11,9 @@ from dpgp.features.inputs import BoxFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.clip_choice import guard_kappa
 from dpgp.inference.guard import CONSTANT_SHARE
+from dpgp.privacy.accounting import share_of_mu
 from dpgp.privacy.mechanism import GramRelease
-from dpgp.steps.purse import NOTHING_CLIPPED
-from dpgp.steps.queries import GramQuery, gram_noise_stds
+from dpgp.steps.queries import GramQuery, gram_noise_stds, noise_of_gram
 from dpgp.steps.stage_release import stage_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from dpgp.steps.purse import Purse
 
 SHARE = 0.03
+
+LARGEST_NOISE = 0.1
+"""Noise of the guard's constant, as a share of where it clips, beyond which there is no guard. By
+hand: the bias of skewed residuals is an eighth of their sd or so, and drowns."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +39,8 @@ class MetricGuard:
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[MetricGuard, ...]:
-        """Return the step wherever residuals are clipped."""
-        return (cls(SHARE),) if purse.clips_residuals else ()
+        """Return the step wherever residuals are clipped and it can be told what that does."""
+        return (cls(SHARE),) if purse.clips_residuals and _is_heard(purse) else ()
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
         """Return the noise on features, targets and between them, at the smallest weight."""
@@ -66,7 +71,7 @@ class MetricGuard:
     def why(cls, planned: Sequence[MetricGuard]) -> str:
         """Say what the guard costs."""
         if not planned:
-            return NOTHING_CLIPPED
+            return "no guard of the mean: no residual is clipped, or noise would drown it"
         return f"guard of the mean against skewed noise: {planned[0].share:.0%} of the budget"
 
     def _clips(self, known: Known) -> list[float]:
@@ -74,3 +79,9 @@ class MetricGuard:
         kappas = [guard_kappa(t.law, n, mu) for t in targets]
         pairs = zip(targets, kappas, strict=True)
         return [t.location.scale * min(t.widest, kappa * t.forecast) for t, kappa in pairs]
+
+
+def _is_heard(purse: Purse) -> bool:
+    """Return whether the mean of clipped residuals is known to a tenth of the clip."""
+    noise = noise_of_gram(purse.options, 1.0, share_of_mu(purse.mu, SHARE)).cross_std
+    return noise <= LARGEST_NOISE * purse.rows * math.sqrt(CONSTANT_SHARE)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.inference.many.location import BINS, locate
-from dpgp.inference.many.plan import target_share
+from dpgp.inference.many.location import locate
+from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.steps.queries import HistogramQuery, count_noise
 
 if TYPE_CHECKING:
@@ -44,11 +44,12 @@ class TargetHistograms:
 
     def query(self, known: Known) -> HistogramQuery:
         """Ask for counts in equal bins of every target."""
+        bins = bins_of_target(known.signal)
 
         def positions(inputs: Array, targets: Array) -> Array:
-            return (targets + 1.0) * (BINS / 2)
+            return (targets + 1.0) * (bins / 2)
 
-        inner = np.arange(1.0, BINS)
+        inner = np.arange(1.0, bins)
         return HistogramQuery(positions, known.options.n_targets, inner, known.inputs.filler)
 
     def learn(self, known: Known, release: Any) -> None:

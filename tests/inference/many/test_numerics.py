@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,8 +8,9 @@ from scipy.stats import multivariate_normal
 from dpgp.inference.clipping import second_moment
 from dpgp.inference.many.belief import Evidence, climb, condition, lower_root
 from dpgp.inference.many.dictionary import REFERENCE, Dictionary, kernel_of, theta_of
-from dpgp.inference.many.location import BINS, Location, locate
+from dpgp.inference.many.location import Location, locate
 from dpgp.inference.many.metric import gradient_metric, metric_root
+from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.inference.many.records import Record, gram_correction, operator_of, read_records
 from dpgp.inference.many.residuals import residual_sd
 from dpgp.inference.many.target import Centre, Target
@@ -155,10 +157,22 @@ def test_the_metric_of_a_ridge_function_is_its_direction():
 @pytest.mark.parametrize("noise_std", [0.0, 20.0, 400.0])
 def test_a_target_is_located_from_its_histogram(noise_std):
     rng = np.random.default_rng(3)
-    counts = np.histogram(rng.normal(0.2, 0.15, 5000), np.linspace(-1, 1, BINS + 1))[0]
-    found = locate(counts + noise_std * rng.normal(size=BINS), noise_std, 5000)
+    counts = np.histogram(rng.normal(0.2, 0.15, 5000), np.linspace(-1, 1, 65))[0]
+    found = locate(counts + noise_std * rng.normal(size=64), noise_std, 5000)
     assert found.centre == pytest.approx(0.2, abs=0.02 if noise_std < 100 else 0.15)
     assert found.scale == pytest.approx(0.15, rel=0.3 if noise_std < 100 else 1.5)
+
+
+def test_few_bins_locate_a_target_under_much_noise():
+    # 1,000 rows at ε = 0.3: 16 bins are off by 0.3 sd, 64 by 0.7
+    n, signal, sd = 1000, 89.0, 0.2
+    bins, noise_std = bins_of_target(signal), math.sqrt(2.0 / target_share(signal)) * n / signal
+    rng, edges, errors = np.random.default_rng(4), np.linspace(-1, 1, bins + 1), []
+    for centre in rng.uniform(-0.6, 0.6, 60):
+        counts = np.histogram(rng.normal(centre, sd, n), edges)[0]
+        found = locate(counts + noise_std * rng.normal(size=bins), noise_std, n)
+        errors.append((found.centre - centre) / sd)
+    assert np.sqrt(np.mean(np.square(errors))) < 0.45
 
 
 @pytest.mark.parametrize("truth", [0.7, 1.0, 1.8])

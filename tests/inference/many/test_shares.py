@@ -4,6 +4,7 @@ import pytest
 
 from dpgp.inference.many.plan import (
     POINTS_STEP,
+    bins_of_target,
     buys_input_model,
     clip_kappa,
     inducing_points,
@@ -23,6 +24,10 @@ def test_inducing_points_come_in_sixteens_and_grow_with_what_can_be_learned(sign
 def test_the_look_at_the_target_takes_three_to_six_hundredths():
     assert [target_share(s) for s in (50.0, 1e4)] == [0.06, 0.03]
     assert 0.03 < target_share(250.0) < 0.06
+
+
+def test_targets_have_more_bins_the_less_noise_there_is():
+    assert [bins_of_target(s) for s in (33.0, 536.0, 2e3, math.inf)] == [16, 32, 64, 64]
 
 
 def test_without_an_input_model_the_line_has_more():

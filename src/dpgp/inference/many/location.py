@@ -10,7 +10,6 @@ from scipy.special import ndtr
 
 Array = NDArray[np.float64]
 
-BINS = 64
 CLEAR = 2.5
 """Bins count whose number stands that many noise sds above zero."""
 
@@ -31,10 +30,13 @@ YES_NO = Location(0.0, 1.0, True)
 
 
 def locate(counts: Array, noise_std: float, n: float) -> Location:
-    """Return mean and sd of the clear bins, or of Gaussian profiles where noise hides most bins."""
+    """Return mean and sd of the clear bins, or of Gaussian profiles where noise hides most bins.
+
+    No scale is believed to be below half a bin.
+    """
     clear = np.where(counts > CLEAR * noise_std, counts, 0.0)
     centre, scale = _moments(clear) if clear.sum() > ENOUGH * n else _profile(counts, noise_std, n)
-    return Location(centre, max(scale, 1.0 / BINS))
+    return Location(centre, max(scale, 1.0 / len(counts)))
 
 
 def _moments(counts: Array) -> tuple[float, float]:

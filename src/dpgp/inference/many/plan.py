@@ -19,7 +19,9 @@ LINEAR_SHARE, LINEAR_SHARE_ALONE = 0.06, 0.15
 """Share of the linear stage, and where it is all that is learned about the inputs."""
 
 FEWEST_STAGES, MOST_STAGES = 4, 11
-MOST_CELLS = 256
+FEWEST_CELLS, MOST_CELLS = 8, 256
+"""Cells below which counts say nothing worth their share, and cells beyond which time is wasted."""
+
 FEWEST_POINTS, ENOUGH_POINTS, MOST_POINTS, POINTS_STEP = 208, 608, 800, 16
 """More than enough pay where nμ is beyond 10⁴ alone. Inducing points come in sixteens: matrix
 products treat the rest of a block in another way, and a row's numbers must not depend on its place.
@@ -32,6 +34,11 @@ MOST_FEATURES = 400
 def target_share(signal: float) -> float:
     """Return the share of the histograms of the targets."""
     return float(np.clip(10.0 / signal, 0.03, 0.06))
+
+
+def bins_of_target(signal: float) -> int:
+    """Return how many bins a histogram of a target has: every bin adds its own noise."""
+    return 16 if signal < 400 else 32 if signal < 800 else 64
 
 
 def buys_input_model(signal: float, columns: int) -> bool:
@@ -59,7 +66,7 @@ def bins_of_inputs(signal: float, columns: int) -> int:
 
 def number_of_cells(rows: float, noise_std: float) -> int:
     """Return how many cells hold about four times the noise of their count."""
-    return int(np.clip(rows / max(4 * noise_std, 1e-9), 4, MOST_CELLS))
+    return int(np.clip(rows / max(4 * noise_std, 1e-9), 1, MOST_CELLS))
 
 
 def inducing_points(signal: float) -> int:
