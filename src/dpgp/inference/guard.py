@@ -126,6 +126,14 @@ def apply_guard(
     return Moments(w, V, math.sqrt(noise_variance))
 
 
+def expect_bias(moments: Moments, bias: BiasPrior, L: Array) -> Moments:
+    """Return what is believed where no guard speaks of the bias: all of its prior."""
+    mean, sds = bias.of_line(L.shape[1])
+    # E[w + Lb] and its covariance, and that of a bias that no line follows
+    V = moments.V + (L * sds**2) @ L.T + bias.uneven**2 * np.eye(len(L))
+    return Moments(moments.w + L @ mean, V, moments.noise)
+
+
 def _left(uneven: float, beyond: BiasPrior, L: Array) -> Array:
     """Covariance of the bias that no line follows, ‖φ‖ ≤ 1, and of what the guard's clip leaves."""
     constant = L[:, 0] * beyond.size / math.sqrt(CONSTANT_SHARE)

@@ -14,7 +14,7 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.features.projected import KernelValues
 from dpgp.features.residuals import Residuals
 from dpgp.features.unit_line import UnitLine
-from dpgp.inference.many.final import Final, final_of, guarded
+from dpgp.inference.many.final import Final, final_of, guarded, unguarded
 from dpgp.inference.many.location import Location
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import buys_input_model, clip_kappa, inducing_points
@@ -148,8 +148,8 @@ class ManyInputs:
         return tuple(final_of(target, self.fit.dictionary) for target in self.fit.targets)
 
     @property
-    def unguarded(self) -> tuple[Posterior, ...]:
-        """The posterior of every target from the stages."""
+    def from_stages(self) -> tuple[Posterior, ...]:
+        """The posterior of every target from the stages alone."""
         return tuple(final.posterior for final in self.finals)
 
     @property
@@ -160,13 +160,17 @@ class ManyInputs:
 
     @cached_property
     def posteriors(self) -> tuple[Posterior, ...]:
-        """The posterior of every target; a guard replaces it."""
-        return self.unguarded
+        """The posterior of every target, in doubt of what clipping did; a guard replaces it."""
+        rows = zip(self.from_stages, self.fit.targets, self._last_clips, strict=True)
+        return tuple(unguarded(*row, self.fit.dictionary) for row in rows)
+
+    @property
+    def _last_clips(self) -> list[float]:
+        return [stage.clip for stage in self.stages[-1]]
 
     def guard(self, releases: Sequence[StageRelease]) -> None:
         """Correct the mean of every target by its guard's release."""
-        clips = [stage.clip for stage in self.stages[-1]]
-        rows = zip(self.unguarded, releases, self.fit.targets, clips, strict=True)
+        rows = zip(self.from_stages, releases, self.fit.targets, self._last_clips, strict=True)
         self.posteriors = tuple(guarded(*row, self.fit.dictionary) for row in rows)
 
     def density(self, inputs: UnitInputs) -> InputDensity:

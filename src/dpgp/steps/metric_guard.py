@@ -49,7 +49,7 @@ class MetricGuard:
     def query(self, known: Known) -> GramQuery:
         """Ask for widely clipped residuals on constant and linear features."""
         simple = BoxFeatures(known.inputs, LinearFeatures(known.inputs.dimension, CONSTANT_SHARE))
-        means = [posterior.moments.w for posterior in known.many.unguarded]
+        means = [posterior.moments.w for posterior in known.many.from_stages]
         residuals = known.many.residuals_from(known.inputs, means, self._clips(known))
         return GramQuery(simple, residuals)
 
@@ -59,7 +59,7 @@ class MetricGuard:
         many.guard(
             [
                 stage_of(release, k, clip, posterior.moments.w, known.n)
-                for k, (clip, posterior) in enumerate(zip(clips, many.unguarded, strict=True))
+                for k, (clip, posterior) in enumerate(zip(clips, many.from_stages, strict=True))
             ]
         )
 

@@ -16,7 +16,7 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.inference.collapse import thin
 from dpgp.inference.evidence import Measurement
 from dpgp.inference.gram_estimate import IsotropicEstimate
-from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard
+from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, expect_bias
 from dpgp.inference.many.belief import Evidence, WeightBelief, condition, log_prior
 from dpgp.inference.many.dictionary import Dictionary, kernel_of, theta_of
 from dpgp.inference.many.records import NormalEquations
@@ -69,21 +69,40 @@ def guarded(
     Stages clipped residuals of the target's law at ``clip``. The sampling noise that guard and
     stages share is taken as independent, which is cautious.
     """
-    Z, n = dictionary.anchors, release.n
-    noise = max(posterior.moments.noise, target.location.scale * target.least_sd)
-    line = LinearFeatures(Z.shape[1], CONSTANT_SHARE).evaluate(Z)
-    B = n * dictionary.second_moments
+    B = release.n * dictionary.second_moments
     independent = Measurement(np.zeros(len(B)), B, 0.0, np.zeros((len(B), 1)), np.zeros(1))
     found = apply_guard(
         release,
         independent,
         IsotropicEstimate(B, 0.0),
         posterior.moments,
-        dictionary.features.projection @ line.T,
-        bias=BiasPrior.at(target.law, clip, noise),
-        beyond=BiasPrior.at(target.law, release.clip, noise),
+        _line(dictionary),
+        bias=_bias(posterior, target, clip),
+        beyond=_bias(posterior, target, release.clip),
     )
     return replace(posterior, moments=found)
+
+
+def unguarded(
+    posterior: Posterior, target: Target, clip: float, dictionary: Dictionary
+) -> Posterior:
+    """Return the posterior where no guard tells what clipping at ``clip`` did."""
+    if target.location.is_yes_no:  # clips cut nothing
+        return posterior
+    bias = _bias(posterior, target, clip)
+    return replace(posterior, moments=expect_bias(posterior.moments, bias, _line(dictionary)))
+
+
+def _bias(posterior: Posterior, target: Target, clip: float) -> BiasPrior:
+    noise = max(posterior.moments.noise, target.location.scale * target.least_sd)
+    return BiasPrior.at(target.law, clip, noise)
+
+
+def _line(dictionary: Dictionary) -> Array:
+    """L with φ_s ≈ Lᵀφ for constant and linear features φ_s."""
+    Z = dictionary.anchors
+    line = LinearFeatures(Z.shape[1], CONSTANT_SHARE).evaluate(Z)
+    return np.asarray(dictionary.features.projection @ line.T)
 
 
 def _prior(dictionary: Dictionary, theta: Array) -> Array:
