@@ -10,6 +10,9 @@ from scipy.special import ndtr
 
 Array = NDArray[np.float64]
 
+SPIKE_BINS = 2
+"""Clear bins that may be a spike, beside which the other values are too few in each bin to see."""
+
 CLEAR = 2.5
 """Bins count whose number stands that many noise sds above zero."""
 
@@ -34,9 +37,23 @@ def locate(counts: Array, noise_std: float, n: float) -> Location:
 
     No scale is believed to be below half a bin.
     """
-    clear = np.where(counts > CLEAR * noise_std, counts, 0.0)
-    centre, scale = _moments(clear) if clear.sum() > ENOUGH * n else _profile(counts, noise_std, n)
+    is_clear = counts > CLEAR * noise_std
+    clear = np.where(is_clear, counts, 0.0)
+    if clear.sum() <= ENOUGH * n:
+        centre, scale = _profile(counts, noise_std, n)
+    elif np.count_nonzero(is_clear) <= SPIKE_BINS:
+        centre, scale = _spiked(clear, noise_std, n)
+    else:
+        centre, scale = _moments(clear)
     return Location(centre, max(scale, 1.0 / len(counts)))
+
+
+def _spiked(clear: Array, noise_std: float, n: float) -> tuple[float, float]:
+    """Spread over the bounds what is not in the few clear bins, and may be: rare events, costs."""
+    error = noise_std * np.sqrt(np.count_nonzero(clear)) / n
+    rest = float(np.clip(1.0 - clear.sum() / n + error, 0.0, 1.0))
+    masses = (1.0 - rest) * clear / clear.sum() + rest / len(clear)
+    return _moments(masses)
 
 
 def _moments(counts: Array) -> tuple[float, float]:
