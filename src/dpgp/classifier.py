@@ -41,9 +41,10 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
     classes
         The two public labels, ``("no", "yes")``: texts, whole numbers, or False and True. Required,
         and never read from the data. A row whose label is neither contributes nothing.
-    epsilon, delta, bounds, categories, kernel, inducing_points, features, stages, neighbours, \
-    max_rows_per_unit, warp, missing, random_state, n_jobs, ledger, engine, site
+    epsilon, delta, bounds, categories, kernel, inducing_points, features, stages
         As those of :class:`~dpgp.PrivateGPRegressor`.
+    neighbours, max_rows_per_unit, warp, missing, random_state, n_jobs, ledger, engine, site
+        Likewise.
 
     Attributes
     ----------
