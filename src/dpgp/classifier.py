@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit
 from sklearn.base import ClassifierMixin
 
 from dpgp.class_labels import class_numbers
 from dpgp.classes import class_box, two_classes
-from dpgp.domain import Box
+from dpgp.domain import Bounds, Box
 from dpgp.estimator import PrivateGP
 from dpgp.inference.conformal import COVERAGE
 from dpgp.ledger.ledger import Ledger
@@ -21,6 +21,9 @@ from dpgp.numeric import numeric_vector
 from dpgp.privacy.arguments import DELTA, EPSILON
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dpgp.categories import Level
     from dpgp.sites import Site
 
 Array = NDArray[np.float64]
@@ -38,9 +41,10 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
     classes
         The two public labels, ``("no", "yes")``: texts, whole numbers, or False and True. Required,
         and never read from the data. A row whose label is neither contributes nothing.
-    epsilon, delta, bounds, categories, kernel, inducing_points, features, stages, neighbours, \
-    max_rows_per_unit, warp, missing, random_state, n_jobs, ledger, engine, site
+    epsilon, delta, bounds, categories, kernel, inducing_points, features, stages
         As those of :class:`~dpgp.PrivateGPRegressor`.
+    neighbours, max_rows_per_unit, warp, missing, random_state, n_jobs, ledger, engine, site
+        Likewise.
 
     Attributes
     ----------
@@ -72,11 +76,11 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         epsilon: float = EPSILON,
         delta: float = DELTA,
         *,
-        bounds: Any = None,
-        classes: Any = None,
-        categories: Any = None,
+        bounds: Bounds = None,
+        classes: Sequence[Level] | None = None,
+        categories: Mapping[Any, Sequence[Level]] | None = None,
         kernel: Any = None,
-        inducing_points: Any = None,
+        inducing_points: int | ArrayLike | None = None,
         features: str | Sequence[str] | None = None,
         stages: int | Sequence[float] | None = None,
         neighbours: str = "replace",
@@ -86,7 +90,7 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
-        engine: Any = None,
+        engine: str | None = None,
         site: Site | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -139,7 +143,7 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
             sample_weight = numeric_vector(sample_weight, len(chances), "sample_weight")
         return float(np.average(numbers == (chances > 0.5), weights=sample_weight))
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw the probability, as :meth:`dpgp.model.fitted.FittedModel.plot`."""
         return self._fitted().plot(ax)
 

@@ -15,6 +15,10 @@ from dpgp.plain_text import check_names
 
 Array = NDArray[np.float64]
 
+Ends = tuple[float, float] | Sequence[float]
+Bounds = Ends | Sequence[Ends | None] | Mapping[str, Ends] | None
+"""Public bounds: of all columns alike, one pair a column, or by name."""
+
 _WHY_PUBLIC = "bounds are public knowledge and cannot be read from the data, which would leak it"
 
 

@@ -187,8 +187,12 @@ def _float_of(cell: Any) -> float:
     return float(cell)
 
 
-def as_random_state(seed: Any) -> np.random.RandomState:
-    """Return a generator for a seed, NumPy's own for None, or the one that was given."""
+Seed = int | np.random.RandomState | None
+"""What draws are made from: a seed, a generator, or anything for None."""
+
+
+def as_random_state(seed: object) -> np.random.RandomState:
+    """Return a generator for a seed, one of its own for None, or the one that was given."""
     if isinstance(seed, np.random.RandomState):
         return seed
     if seed is not None and not isinstance(seed, Integral):

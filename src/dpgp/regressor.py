@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from dpgp.domain import Box
+from dpgp.domain import Bounds, Box
 from dpgp.estimator import PrivateGP
 from dpgp.inference.conformal import COVERAGE
 from dpgp.ledger.ledger import Ledger
 from dpgp.model.centiles import CentileMethods
 from dpgp.numeric import (
+    Seed,
     numeric_targets,
     numeric_vector,
 )
 from dpgp.privacy.arguments import DELTA, EPSILON
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dpgp.categories import Level
     from dpgp.sites import Site
 
 Array = NDArray[np.float64]
@@ -130,11 +134,11 @@ class PrivateGPRegressor(CentileMethods, RegressorMixin, PrivateGP):  # type: ig
         epsilon: float = EPSILON,
         delta: float = DELTA,
         *,
-        bounds: Any = None,
-        target_bounds: Any = None,
-        categories: Any = None,
+        bounds: Bounds = None,
+        target_bounds: Bounds = None,
+        categories: Mapping[Any, Sequence[Level]] | None = None,
         kernel: Any = None,
-        inducing_points: Any = None,
+        inducing_points: int | ArrayLike | None = None,
         features: str | Sequence[str] | None = None,
         stages: int | Sequence[float] | None = None,
         neighbours: str = "replace",
@@ -193,7 +197,7 @@ class PrivateGPRegressor(CentileMethods, RegressorMixin, PrivateGP):  # type: ig
         return self._fitted().predict_interval(self._inputs(X), coverage, latent)
 
     def sample_y(
-        self, X: Any, n_samples: int = 1, random_state: Any = 0, latent: bool = True
+        self, X: Any, n_samples: int = 1, random_state: Seed = 0, latent: bool = True
     ) -> Array:
         """Draw functions, or new observations with ``latent=False``, along the last axis.
 
@@ -215,7 +219,13 @@ class PrivateGPRegressor(CentileMethods, RegressorMixin, PrivateGP):  # type: ig
             sample_weight = numeric_vector(sample_weight, len(mean), "sample_weight")
         return float(r2_score(targets, mean, sample_weight=sample_weight))
 
-    def plot(self, ax: Any = None, *, target: int | None = None, centiles: bool = False) -> Any:
+    def plot(
+        self,
+        ax: Axes | Sequence[Axes] | None = None,
+        *,
+        target: int | None = None,
+        centiles: bool = False,
+    ) -> Axes | list[Axes]:
         """Draw the fitted model, as :meth:`dpgp.model.fitted.FittedModel.plot`."""
         return self._fitted().plot(ax, target=target, centiles=centiles)
 

@@ -137,6 +137,7 @@ def test_layers_of_the_map(open_report):
 
 def test_pointer_reads_and_moves_the_point(open_report):
     page = open_report("one input")
+    page.locator("#curve-0 > svg").scroll_into_view_if_needed()
     box = page.locator("#curve-0 > svg").bounding_box()
     page.mouse.move(box["x"] + 0.7 * box["width"], box["y"] + 0.5 * box["height"])
     assert "mean target" in page.locator(".tip").inner_text()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -14,6 +14,8 @@ from dpgp.cli.progress import working
 from dpgp.cli.show import load_model, print_json
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from dpgp.effects.records import AnswerTable
     from dpgp.model.fitted import FittedModel
 
@@ -124,4 +126,4 @@ def _write_figure(model: FittedModel, k: int, output: Path) -> None:
     matplotlib.use("Agg")
     axes = model.plot(target=k)
     figure = (axes[0] if isinstance(axes, list) else axes).figure
-    save_figure(figure, output, (output.suffix[1:],))
+    save_figure(cast("Figure", figure), output, (output.suffix[1:],))

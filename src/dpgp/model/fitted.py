@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,13 @@ from dpgp.model.centiles import (
 from dpgp.model.density import InputDensity
 from dpgp.model.identity import model_id
 from dpgp.model.new_inputs import as_inputs
-from dpgp.numeric import as_random_state
+from dpgp.numeric import Seed, as_random_state
 from dpgp.options import Options
 from dpgp.privacy.certificate import Certificate
 from dpgp.roots import symmetric_root
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
 
@@ -148,7 +151,7 @@ class FittedModel(CentileMethods, EffectMethods):
         return side_by_side(lower), side_by_side(upper)
 
     def sample_y(
-        self, X: Any, n_samples: int = 1, random_state: Any = 0, latent: bool = True
+        self, X: Any, n_samples: int = 1, random_state: Seed = 0, latent: bool = True
     ) -> Array:
         """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis.
 
@@ -207,7 +210,13 @@ class FittedModel(CentileMethods, EffectMethods):
 
         Path(path).write_text(report_html(self, title), encoding="utf-8")
 
-    def plot(self, ax: Any = None, *, target: int | None = None, centiles: bool = False) -> Any:
+    def plot(
+        self,
+        ax: Axes | Sequence[Axes] | None = None,
+        *,
+        target: int | None = None,
+        centiles: bool = False,
+    ) -> Axes | list[Axes]:
         """Draw the mean, how well it is known, where observations fall, and where the rows are.
 
         One input: a curve. Two: a map, pale where little is known. Three: one panel an input, the
