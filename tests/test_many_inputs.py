@@ -179,3 +179,15 @@ def test_more_inputs_than_rows_are_refused_before_anything_is_spent():
     assert not hasattr(caught.value, "spent")
     with pytest.raises(ValueError, match="more rows than inputs"):
         dpgp.plan(n=5, bounds=[(0, 1)] * 5, target_bounds=(0, 1), epsilon=1.0)
+
+
+def test_rare_events_at_a_small_budget_are_not_denied():
+    """One in ten, 1,000 rows, ε = 0.3: intervals of 0.00 ± 0.01 were stated."""
+    rng = np.random.default_rng(0)
+    X, T = rng.uniform(-1, 1, (1000, 5)), rng.uniform(-1, 1, (100, 5))
+    y = (rng.random(1000) < 0.1).astype(float)
+    gp = PrivateGPRegressor(
+        0.3, 1e-6, bounds=[(-1, 1)] * 5, target_bounds=(0, 1), random_state=0, n_jobs=1
+    ).fit(X, y)
+    lower, upper = gp.predict_interval(T, latent=True)
+    assert np.mean((lower <= 0.1) & (upper >= 0.1)) > 0.9

@@ -104,6 +104,13 @@ def test_predict_pipes(folder, invoke):
     assert len(result.stdout.splitlines()) == 2
 
 
+def test_predictions_tell_a_terminal_of_every_batch(folder, invoke, monkeypatch):
+    told = []
+    monkeypatch.setattr("dpgp.cli.progress.PassBar.advance", lambda _, rows: told.append(rows))
+    invoke("predict", folder / "model.json", "-", input=f"who,{AGE}\na,5\n".encode())
+    assert told == [None]
+
+
 def test_predict_refuses_what_cannot_be_meant(folder, tmp_path, invoke, refused):
     model, data = folder / "model.json", folder / "growth.csv"
     refused(invoke("predict", model, data, "-o", data, "--force"), 2, "is read by this command")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from heard import Heard
 
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
@@ -95,13 +96,6 @@ def test_every_thread_checks_its_arithmetic_before_it_reads_a_row(threads):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_watcher_hears_of_every_batch(threads):
-    class Heard(list):
-        def begin(self, batches, rows):
-            self.append((batches, rows))
-
-        def advance(self, rows):
-            self.append(rows)
-
     heard, rows = Heard(), make_rows(150_000)
     with watching(heard):
         exact_count(rows, n_jobs=threads)

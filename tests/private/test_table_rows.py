@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from heard import Heard
 from pyarrow import parquet
 
 from dpgp import PrivateGPRegressor
@@ -78,13 +79,6 @@ def test_files_have_the_integers_of_arrays(folder, unit, most, threads):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_watcher_hears_of_the_first_reading(folder, threads):
-    class Heard(list):
-        def begin(self, batches, rows):
-            self.append((batches, rows))
-
-        def advance(self, rows):
-            self.append(rows)
-
     heard = Heard()
     with watching(heard):
         TableRows.opened(open_files(folder), wanted(), threads)

@@ -29,8 +29,8 @@ NODES = {1: (128, 256), 2: (64, 96)}
 of series would cost as much as what it stands for."""
 
 TOLERANCE = 1e-10
-"""What may be left out of a series, relative to the smallest value of a function that is positive,
-and to the largest of another."""
+"""What may be left out of a series, in root mean square, relative to the smallest value of a
+function that is positive, and to the largest of another. A tenth of what is promised."""
 
 CONVERGED = 0.8
 """Share of the coefficients beyond which none may be needed: then the points were enough."""
@@ -113,21 +113,21 @@ class Coefficients:
         return Coefficients(self.C[(slice(degrees),) * self.C.ndim], self.allowed)
 
     def degrees(self) -> int:
-        """Return how many along an input are needed; |T_k| ≤ 1 bounds what all others add."""
-        axes, sizes = range(self.C.ndim), np.abs(self.C)
-        return max(self._kept(sizes.sum(axis=tuple({*axes} - {n}))) for n in axes)
+        """Return how many along an input are needed: T_k are orthogonal, so squares add up."""
+        axes, squares = range(self.C.ndim), self.C**2
+        return max(self._kept(squares.sum(axis=tuple({*axes} - {n}))) for n in axes)
 
     def factors(self) -> tuple[Array, ...]:
         """Return a_1r and a_2r with C = Σ_r a_1r ⊗ a_2r, from its singular values."""
         if self.C.ndim == 1:
             return (self.C[None],)
         u, s, vt = np.linalg.svd(self.C)
-        # |s_r u_rᵀT(x) v_rᵀT(y)| ≤ s_r‖u_r‖₁‖v_r‖₁
-        kept = self._kept(s * np.abs(u).sum(axis=0) * np.abs(vt).sum(axis=1))
+        kept = self._kept(s**2)
         return u[:, :kept].T, s[:kept, None] * vt[:kept]
 
-    def _kept(self, sizes: Array) -> int:
-        beyond = np.cumsum(sizes[::-1])[::-1]
+    def _kept(self, squares: Array) -> int:
+        """Return how many to keep, so that rounding errors of all others do not count."""
+        beyond = np.sqrt(np.cumsum(squares[::-1])[::-1])
         return max(int(np.count_nonzero(beyond > self.allowed)), 1)
 
 

@@ -163,6 +163,16 @@ def test_a_target_is_located_from_its_histogram(noise_std):
     assert found.scale == pytest.approx(0.15, rel=0.3 if noise_std < 100 else 1.5)
 
 
+def test_values_that_no_bin_shows_may_be_anywhere():
+    """Nine in ten at the lower bound: the tenth, unseen, makes the sd; a spike alone does not."""
+    counts = np.zeros(16)
+    counts[0] = 900.0
+    rare, all_equal = (locate(counts * share, 60.0, 1000.0) for share in (1.0, 1.1))
+    assert rare.scale > 0.3
+    assert rare.centre > -0.9
+    assert rare.scale > 1.2 * all_equal.scale
+
+
 def test_few_bins_locate_a_target_under_much_noise():
     # 1,000 rows at ε = 0.3: 16 bins are off by 0.3 sd, 64 by 0.7
     n, signal, sd = 1000, 89.0, 0.2
