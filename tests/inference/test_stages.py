@@ -11,6 +11,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Wh
 from dpgp import PrivateGPRegressor
 from dpgp.inference.priors import default_kernel, hyper_prior
 from dpgp.inference.stages import TargetFit, infer
+from dpgp.planning.few_rows import FewRowsWarning
 from dpgp.privacy.noise import SeededNoiseWarning
 
 FIXED = ConstantKernel(0.2, "fixed") * RBF(0.4, "fixed")
@@ -134,7 +135,8 @@ def test_stages_sharpen_the_fit():
 def fitted_quietly(gp, X, y):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warnings.simplefilter("ignore", SeededNoiseWarning)
+        for expected in (SeededNoiseWarning, FewRowsWarning):
+            warnings.simplefilter("ignore", expected)
         gp.fit(X, y)
         mean, std = gp.predict(X[:20], return_std=True)
         low, high = gp.predict_interval(X[:20])

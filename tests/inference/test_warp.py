@@ -114,3 +114,10 @@ def test_bins_that_are_computed_are_those_that_are_looked_for(edges):
     U = np.column_stack([np.append(edges, rng.uniform(-1, 1, 4000))] * 2)
     expected = [np.interp(u, edges, row) for u, row in zip(U.T, values, strict=True)]
     np.testing.assert_allclose(Warp(edges, values).apply(U).T, expected, rtol=0, atol=4e-16)
+
+
+def test_what_is_no_number_stays_none():
+    warp = fit_warp(np.array([[9.0, 3.0, 1.0, 1.0]]), 0.0, 14.0)
+    found = warp.apply(np.array([[0.5], [np.nan]]))
+    assert np.isfinite(found[0]).all()
+    assert np.isnan(found[1]).all()

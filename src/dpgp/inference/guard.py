@@ -130,7 +130,8 @@ def expect_bias(moments: Moments, bias: BiasPrior, L: Array) -> Moments:
     """Return what is believed where no guard speaks of the bias: all of its prior."""
     mean, sds = bias.of_line(L.shape[1])
     # E[w + Lb] and its covariance, and that of a bias that no line follows
-    V = moments.V + (L * sds**2) @ L.T + bias.uneven**2 * np.eye(len(L))
+    root = L * sds
+    V = moments.V + root @ root.T + bias.uneven**2 * np.eye(len(L))
     return Moments(moments.w + L @ mean, V, moments.noise)
 
 
