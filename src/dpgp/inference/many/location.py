@@ -1,4 +1,9 @@
-"""Centre and scale of a target from one noisy histogram over its public bounds."""
+"""Centre and scale of a target from one noisy histogram over its public bounds.
+
+Few counts stand out of much noise, and moments of those that do have lost their tails. So masses
+are averaged over plausible laws, weighted by the counts; what none of them explains is added where
+it stands out of the noise.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+
+from dpgp.inference.many.plausible_targets import plausible_targets
 
 Array = NDArray[np.float64]
 
-SPIKE_BINS = 2
-"""Clear bins that may be a spike, beside which the other values are too few in each bin to see."""
-
-CLEAR = 2.5
-"""Bins count whose number stands that many noise sds above zero."""
-
-ENOUGH = 0.8
-"""Share of the rows in such bins from which on they alone are trusted."""
+CLEARLY = 0.5
+"""Noise sds beyond the largest of as many noises as bins from which on a count is no noise."""
 
 
 class Location(NamedTuple):
@@ -33,45 +33,31 @@ YES_NO = Location(0.0, 1.0, True)
 
 
 def locate(counts: Array, noise_std: float, n: float) -> Location:
-    """Return mean and sd of the clear bins, or of Gaussian profiles where noise hides most bins.
-
-    No scale is believed to be below half a bin.
-    """
-    is_clear = counts > CLEAR * noise_std
-    clear = np.where(is_clear, counts, 0.0)
-    if clear.sum() <= ENOUGH * n:
-        centre, scale = _profile(counts, noise_std, n)
-    elif np.count_nonzero(is_clear) <= SPIKE_BINS:
-        centre, scale = _spiked(clear, noise_std, n)
-    else:
-        centre, scale = _moments(clear)
-    return Location(centre, max(scale, 1.0 / len(counts)))
+    """Return mean and sd of the target; no scale is believed to be below half a bin."""
+    bins = len(counts)
+    masses = _masses(counts, noise_std, n)
+    edges = np.linspace(-1.0, 1.0, bins + 1)
+    middles = (edges[1:] + edges[:-1]) / 2
+    centre = float(masses @ middles)
+    scale = float(np.sqrt(masses @ (middles - centre) ** 2))
+    return Location(centre, max(scale, 1.0 / bins))
 
 
-def _spiked(clear: Array, noise_std: float, n: float) -> tuple[float, float]:
-    """Spread over the bounds what is not in the few clear bins, and may be: rare events, costs."""
-    error = noise_std * np.sqrt(np.count_nonzero(clear)) / n
-    rest = float(np.clip(1.0 - clear.sum() / n + error, 0.0, 1.0))
-    masses = (1.0 - rest) * clear / clear.sum() + rest / len(clear)
-    return _moments(masses)
+def _masses(counts: Array, noise_std: float, n: float) -> Array:
+    """Average plausible masses, and add what stands out beside them: of size sqrt(2 log bins)."""
+    expected = _expected(counts, noise_std, n)
+    gaps = counts - expected
+    noise_of_all = (np.sqrt(2.0 * np.log(len(counts))) + CLEARLY) * noise_std
+    found = np.maximum(expected + np.where(np.abs(gaps) > noise_of_all, gaps, 0.0), 0.0)
+    return np.asarray(found / found.sum())
 
 
-def _moments(counts: Array) -> tuple[float, float]:
-    edges = np.linspace(-1.0, 1.0, len(counts) + 1)
-    middles, masses = (edges[1:] + edges[:-1]) / 2, counts / counts.sum()
-    mean = float(masses @ middles)
-    return mean, float(np.sqrt(masses @ (middles - mean) ** 2))
-
-
-def _profile(counts: Array, noise_std: float, n: float) -> tuple[float, float]:
-    """Average over Gaussians of mean N(0, 0.4²) and log-normal sd around a quarter."""
-    edges = np.linspace(-1.0, 1.0, len(counts) + 1)
-    grids = np.meshgrid(np.linspace(-0.9, 0.9, 73), np.geomspace(0.03, 0.6, 20))
-    means, sds = (grid.ravel() for grid in grids)
-    expected = n * np.diff(ndtr((edges - means[:, None]) / sds[:, None]), axis=1)
-    fit = ((counts - expected) ** 2).sum(axis=1) / noise_std**2
-    log_p = -0.5 * (fit + (means / 0.4) ** 2 + (np.log(sds / 0.25) / 0.6) ** 2)
+def _expected(counts: Array, noise_std: float, n: float) -> Array:
+    """Return the counts that plausible laws expect on average, given the noisy ones."""
+    masses, log_prior = plausible_targets(len(counts))
+    expected = n * masses
+    variance = noise_std**2 + expected * (1.0 - masses) + 1.0
+    misfit = (counts - expected) ** 2 / variance + np.log(variance)
+    log_p = log_prior - 0.5 * misfit.sum(axis=1)
     p = np.exp(log_p - log_p.max())
-    p /= p.sum()
-    mean = float(p @ means)
-    return mean, float(np.sqrt(p @ sds**2 + 0.5 * p @ (means - mean) ** 2))
+    return np.asarray(p @ expected / p.sum())
