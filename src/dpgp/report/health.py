@@ -24,7 +24,7 @@ from dpgp.planning.many import plausible_many
 from dpgp.planning.question import Question
 from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
-from dpgp.steps import Purse, ResidualHistograms, planned_steps
+from dpgp.steps import Purse, ResidualHistograms, TargetHistograms, planned_steps
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
@@ -107,9 +107,10 @@ class Look:
         return float(np.sqrt(np.average(self.function[1] ** 2, weights=self.inputs[1])))
 
     def is_likely(self, kind: Kind) -> bool:
-        """Return whether the released law of the residuals is of this kind."""
-        laws = self.model.findings.get(ResidualHistograms.label)
-        return laws is not None and laws[self.target][kind.words] > LIKELY
+        """Return whether the released law of the residuals, or of the target, is of this kind."""
+        labels = (ResidualHistograms.label, TargetHistograms.label)
+        laws = [self.model.findings[label] for label in labels if label in self.model.findings]
+        return any(law[self.target].get(kind.words, 0.0) > LIKELY for law in laws)
 
     @property
     def all_at_bounds(self) -> bool:
@@ -171,7 +172,7 @@ def unusual_tails(look: Look) -> str | None:
     """Residuals have far more, or far fewer, large values than a normal law: k_95/k_50."""
     calibration = look.model.calibrations[look.target]
     ratio = calibration.factor(COVERAGE) / max(calibration.factor(0.5), SMALLEST_FACTOR)
-    if ratio > MOST_TAILS and not look.is_likely(Kind.SPIKE):
+    if ratio > MOST_TAILS and not look.has_atoms:
         return (
             f"A few observations of {look.name} lie very far from the others: look for codes such "
             "as −999 for missing values, and for rows in another unit."

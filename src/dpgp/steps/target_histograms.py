@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpgp.inference.many.location import locate
 from dpgp.inference.many.plan import bins_of_target, target_share
+from dpgp.inference.outcome_law import Kind
 from dpgp.steps.queries import HistogramQuery, count_noise
 
 if TYPE_CHECKING:
@@ -53,10 +54,12 @@ class TargetHistograms:
         return HistogramQuery(positions, known.options.n_targets, inner, known.inputs.filler)
 
     def learn(self, known: Known, release: Any) -> None:
-        """Take centre and scale of every target."""
-        known.many.locations = tuple(
-            locate(counts, release.noise_std, known.n) for counts in release.counts
-        )
+        """Take centre and scale of every target, and whether it has two values."""
+        places = tuple(locate(counts, release.noise_std, known.n) for counts in release.counts)
+        known.many.locations = places
+        known.findings[self.label] = [
+            {Kind.TWO_VALUES.words: float(place.has_two_values)} for place in places
+        ]
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take targets to fill their bounds."""

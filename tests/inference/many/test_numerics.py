@@ -204,6 +204,23 @@ def test_few_bins_locate_a_target_under_much_noise():
     assert np.sqrt(np.mean(np.square(errors))) < 0.45
 
 
+@pytest.mark.parametrize(
+    ("values", "shares", "two"),
+    [
+        ((-1.0, 1.0), (0.8, 0.2), True),
+        ((-1.0, 0.1), (0.3, 0.7), False),
+        ((-1.0, -0.5, 0.0, 0.5, 1.0), (0.5, 0.2, 0.15, 0.1, 0.05), False),
+        ((-1.0, -0.99), (0.5, 0.5), False),
+    ],
+)
+@pytest.mark.parametrize("noise_std", [0.0, 30.0])
+def test_two_values_are_told_from_more(values, shares, two, noise_std):
+    rng, n = np.random.default_rng(6), 5000
+    counts = np.histogram(rng.choice(values, n, p=shares), np.linspace(-1, 1, 33))[0]
+    found = locate(counts + noise_std * rng.normal(size=32), noise_std, n)
+    assert found.has_two_values == two
+
+
 @pytest.mark.parametrize("truth", [0.7, 1.0, 1.8])
 def test_the_sd_of_residuals_is_read_from_clipped_squares(truth):
     square = float(second_moment(1.0, truth))

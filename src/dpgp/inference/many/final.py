@@ -69,6 +69,8 @@ def guarded(
     Stages clipped residuals of the target's law at ``clip``. The sampling noise that guard and
     stages share is taken as independent, which is cautious.
     """
+    if _cuts_nothing(target, clip):
+        return posterior
     B = release.n * dictionary.second_moments
     independent = Measurement(np.zeros(len(B)), B, 0.0, np.zeros((len(B), 1)), np.zeros(1))
     found = apply_guard(
@@ -87,10 +89,14 @@ def unguarded(
     posterior: Posterior, target: Target, clip: float, dictionary: Dictionary
 ) -> Posterior:
     """Return the posterior where no guard tells what clipping at ``clip`` did."""
-    if target.location.is_yes_no:  # clips cut nothing
+    if _cuts_nothing(target, clip):
         return posterior
     bias = _bias(posterior, target, clip)
     return replace(posterior, moments=expect_bias(posterior.moments, bias, _line(dictionary)))
+
+
+def _cuts_nothing(target: Target, clip: float) -> bool:
+    return target.location.has_two_values or clip >= target.location.reach
 
 
 def _bias(posterior: Posterior, target: Target, clip: float) -> BiasPrior:

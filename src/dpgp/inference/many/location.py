@@ -2,7 +2,8 @@
 
 Few counts stand out of much noise, and moments of those that do have lost their tails. So masses
 are averaged over plausible laws, weighted by the counts; what none of them explains is added where
-it stands out of the noise.
+it stands out of the noise. Residuals of a target of two values are skewed one way or the other at
+every x, so they must not be clipped: whoever predicts one half too large cuts more of the ones.
 """
 
 from __future__ import annotations
@@ -16,48 +17,57 @@ from dpgp.inference.many.plausible_targets import plausible_targets
 
 Array = NDArray[np.float64]
 
-CLEARLY = 0.5
-"""Noise sds beyond the largest of as many noises as bins from which on a count is no noise."""
+CLEARLY, SURELY = 0.5, 1.5
+"""Noise sds beyond the largest of as many noises as bins from which on a count is no noise, and
+from which on it is a third value."""
+
+SURE = 0.9
+"""Probability from which on a target is taken to have two values."""
 
 
 class Location(NamedTuple):
-    """Where a target scaled to [−1, 1] lies, and how far it spreads."""
+    """Where a target scaled to [−1, 1] lies, and how far it spreads.
+
+    A target that ``is_yes_no`` is 1 or −1 by its options; one that ``has_two_values``, by its
+    histogram, is so for all that is known.
+    """
 
     centre: float
     scale: float
     is_yes_no: bool = False
+    has_two_values: bool = False
+
+    @property
+    def reach(self) -> float:
+        """Largest residual about the centre that the bounds allow."""
+        return 1.0 + abs(self.centre)
 
 
-YES_NO = Location(0.0, 1.0, True)
+YES_NO = Location(0.0, 1.0, True, True)
 """Where a target lies that is 1 or −1, whatever the data."""
 
 
 def locate(counts: Array, noise_std: float, n: float) -> Location:
     """Return mean and sd of the target; no scale is believed to be below half a bin."""
-    bins = len(counts)
-    masses = _masses(counts, noise_std, n)
+    bins, p = len(counts), _probabilities(counts, noise_std, n)
+    expected = n * p @ plausible_targets(bins).masses
+    gaps, largest_noise = counts - expected, np.sqrt(2.0 * np.log(bins))
+    stands_out = np.abs(gaps) > (largest_noise + CLEARLY) * noise_std
+    masses = np.maximum(expected + np.where(stands_out, gaps, 0.0), 0.0)
     edges = np.linspace(-1.0, 1.0, bins + 1)
     middles = (edges[1:] + edges[:-1]) / 2
-    centre = float(masses @ middles)
-    scale = float(np.sqrt(masses @ (middles - centre) ** 2))
-    return Location(centre, max(scale, 1.0 / bins))
+    centre = float(masses @ middles / masses.sum())
+    scale = float(np.sqrt(masses @ (middles - centre) ** 2 / masses.sum()))
+    has_third = bool(np.any(gaps[1:-1] > (largest_noise + SURELY) * noise_std))
+    is_pair = p[plausible_targets(bins).has_two_values].sum() > SURE and not has_third
+    return Location(centre, max(scale, 1.0 / bins), has_two_values=bool(is_pair))
 
 
-def _masses(counts: Array, noise_std: float, n: float) -> Array:
-    """Average plausible masses, and add what stands out beside them: of size sqrt(2 log bins)."""
-    expected = _expected(counts, noise_std, n)
-    gaps = counts - expected
-    noise_of_all = (np.sqrt(2.0 * np.log(len(counts))) + CLEARLY) * noise_std
-    found = np.maximum(expected + np.where(np.abs(gaps) > noise_of_all, gaps, 0.0), 0.0)
-    return np.asarray(found / found.sum())
-
-
-def _expected(counts: Array, noise_std: float, n: float) -> Array:
-    """Return the counts that plausible laws expect on average, given the noisy ones."""
-    masses, log_prior = plausible_targets(len(counts))
-    expected = n * masses
-    variance = noise_std**2 + expected * (1.0 - masses) + 1.0
-    misfit = (counts - expected) ** 2 / variance + np.log(variance)
-    log_p = log_prior - 0.5 * misfit.sum(axis=1)
+def _probabilities(counts: Array, noise_std: float, n: float) -> Array:
+    """Return the posterior probabilities of plausible laws."""
+    laws = plausible_targets(len(counts))
+    variance = noise_std**2 + n * laws.masses * (1.0 - laws.masses) + 1.0
+    misfit = (counts - n * laws.masses) ** 2 / variance + np.log(variance)
+    log_p = laws.log_priors - 0.5 * misfit.sum(axis=1)
     p = np.exp(log_p - log_p.max())
-    return np.asarray(p @ expected / p.sum())
+    return np.asarray(p / p.sum())

@@ -7,6 +7,7 @@ the rest spread over the bounds; a spike at a bound with a tail, as costs have.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
@@ -20,27 +21,43 @@ CENTRE_SD = 0.4
 SCALE, LOG_SD_OF_SCALE = 0.25, 0.6
 """Prior of mean and sd of the laws that have any centre and width, in half-widths of the bounds."""
 
-SHARES_OF_YES = (0.05, 0.1, 0.2, 0.35, 0.5)
+SHARES_OF_YES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95)
 RESTS = (0.02, 0.05, 0.1, 0.2)
 """Shares of the values beside a spike."""
 
 SHARES_OF_COSTS, MEAN_COSTS = (0.2, 0.4, 0.6), (0.1, 0.2, 0.4)
 
 PRIOR_OF_SHAPES = {"bell": 0.5, "up": 0.15, "down": 0.15, "even": 0.1}
-PRIOR_OF_YES_NO, PRIOR_OF_SPIKE, PRIOR_OF_COSTS = 0.05, 0.025, 0.025
+PRIOR_OF_TWO_VALUES, PRIOR_OF_SPIKE, PRIOR_OF_COSTS = 0.05, 0.025, 0.025
 """Prior probabilities of the kinds. By hand."""
 
 
-@lru_cache(maxsize=8)
-def plausible_targets(bins: int) -> tuple[Array, Array]:
-    """Return the masses of equal bins of [−1, 1], a row a law, and the laws' log priors."""
+@dataclass(frozen=True)
+class PlausibleTargets:
+    """Masses of the bins, a row a law; log priors; and which laws have two values."""
+
+    masses: Array
+    log_priors: Array
+    has_two_values: NDArray[np.bool_]
+
+
+@lru_cache(maxsize=4)
+def plausible_targets(bins: int) -> PlausibleTargets:
+    """Return the laws for equal bins of [−1, 1]."""
     edges = np.linspace(-1.0, 1.0, bins + 1)
-    kinds = [*_shapes(edges), *_spikes(edges)]
+    kinds = [*_shapes(edges), *_spikes(edges), _two_values(bins)]
     masses = np.vstack([masses for masses, _ in kinds])
-    return masses, np.concatenate([log_prior for _, log_prior in kinds])
+    return PlausibleTargets(
+        masses=masses,
+        log_priors=np.concatenate([log_prior for _, log_prior in kinds]),
+        has_two_values=np.arange(len(masses)) >= len(masses) - len(SHARES_OF_YES),
+    )
 
 
-def _shapes(edges: Array) -> Iterator[tuple[Array, Array]]:
+Kind = tuple[Array, Array]
+
+
+def _shapes(edges: Array) -> Iterator[Kind]:
     """Laws of mean 0 and sd 1, moved and stretched; what would lie beyond the bounds is at them."""
     grids = np.meshgrid(np.linspace(-0.9, 0.9, 73), np.geomspace(0.03, 0.6, 20))
     means, sds = (grid.ravel()[:, None] for grid in grids)
@@ -65,11 +82,8 @@ SHAPES: dict[str, Callable[[Array], Array]] = {
 """Distribution functions of mean 0 and sd 1."""
 
 
-def _spikes(edges: Array) -> Iterator[tuple[Array, Array]]:
+def _spikes(edges: Array) -> Iterator[Kind]:
     bins = len(edges) - 1
-    first, last = np.eye(bins)[[0, -1]]
-    yes_no = [(1 - p) * a + p * b for p in SHARES_OF_YES for a, b in ((first, last), (last, first))]
-    yield _equally_likely(yes_no, PRIOR_OF_YES_NO)
     anywhere = [(1 - rest) * spike + rest / bins for rest in RESTS for spike in np.eye(bins)]
     yield _equally_likely(anywhere, PRIOR_OF_SPIKE)
     tails = [_costs(edges, *choice) for choice in product(SHARES_OF_COSTS, MEAN_COSTS)]
@@ -85,5 +99,12 @@ def _costs(edges: Array, share: float, mean: float) -> Array:
     return masses
 
 
-def _equally_likely(laws: list[Array], probability: float) -> tuple[Array, Array]:
+def _two_values(bins: int) -> Kind:
+    first, last = np.eye(bins)[[0, -1]]
+    return _equally_likely(
+        [(1 - share) * first + share * last for share in SHARES_OF_YES], PRIOR_OF_TWO_VALUES
+    )
+
+
+def _equally_likely(laws: list[Array], probability: float) -> Kind:
     return np.array(laws), np.full(len(laws), np.log(probability / len(laws)))

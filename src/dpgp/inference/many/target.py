@@ -88,8 +88,8 @@ class Target:
 
     @property
     def widest(self) -> float:
-        """Largest residual that the public bounds allow about the centre of the target."""
-        return widest_residual(self.location)
+        """Largest residual about the centre of the target, in scales."""
+        return self.location.reach / self.location.scale
 
     @property
     def gain(self) -> float:
@@ -99,12 +99,14 @@ class Target:
     @property
     def _slope(self) -> float:
         """Share of the signal that survives clipping."""
-        return 1.0 if self.location.is_yes_no else float(self.law.slope(self.clip, self.tau))
+        return 1.0 if self.location.has_two_values else float(self.law.slope(self.clip, self.tau))
 
     @property
     def _largest_residual(self) -> float:
-        """Largest distance of 1 or −1 from the centre at the synthetic rows."""
-        return min(LARGEST_RESIDUAL, 1.0 + float(np.abs(self.centre.values).max()))
+        """Largest distance of 1 or −1 from the centre at the synthetic rows, in scales."""
+        middle, scale = self.location.centre, self.location.scale
+        centre = float(np.abs(middle + scale * self.centre.values).max())
+        return min(LARGEST_RESIDUAL, 1.0 + centre) / scale
 
     def take(self, measured: Measured, operator: Array, squares: Array) -> None:
         """Take a stage's release; ``squares`` are mean squares of its features."""
@@ -112,7 +114,7 @@ class Target:
             measured.square, measured.square_noise, self.clip, self.forecast, self.n, self.law
         )
         filled = measured.square > NEARLY_ALL and measured.square_noise < 0.15
-        self.was_useless = filled and self.clip < self.widest
+        self.was_useless = filled and self.clip < self.widest and not self.location.has_two_values
         if self.was_useless:
             self.clip = self.tau = self.forecast = min(2.0 * self.clip, self.widest)
             return
@@ -150,7 +152,8 @@ class Target:
         known_as_well = math.sqrt(self.unknown) / self.forecast
         directions = known_as_well * float(law.slope(1.0, 1.0)) * self.n * mu / 2
         self.law, self.kappa = law, best_kappa(law, self.n, mu, directions)
-        self.clip = min(self.kappa * self.forecast, self.widest)
+        if not self.location.has_two_values:
+            self.clip = min(self.kappa * self.forecast, self.widest)
 
     def learn(self, dictionary: Dictionary) -> float:
         """Update weights and prior sds from all records; return the evidence."""
@@ -179,7 +182,7 @@ class Target:
             left = max(self.tau**2 - EXPLAINED * step**2 * moved, 0.25 * self.tau**2)
         self.centre = self._between(dictionary, start, proposed, step)
         self.forecast = max(math.sqrt(left), self.least_sd)
-        if self.location.is_yes_no:
+        if self.location.has_two_values:
             self.clip = self._largest_residual
         elif not self.has_failed:
             self.clip = min(self.clip, self.kappa * self.forecast)
@@ -225,12 +228,7 @@ class Target:
         return replace(self, records=list(self.records))
 
 
-def widest_residual(location: Location) -> float:
-    """Return the largest residual about the centre that the bounds allow, in scales."""
-    return (1.0 + abs(location.centre)) / location.scale
-
-
 def first_clip(location: Location, kappa: float) -> float:
     """Return where the first stage clips, in scales."""
-    wanted = FIRST_CLIP if math.isfinite(kappa) else math.inf
-    return min(wanted, widest_residual(location))
+    clips = math.isfinite(kappa) and not location.has_two_values
+    return min(FIRST_CLIP if clips else math.inf, location.reach / location.scale)
