@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 from dpgp import PrivateGPRegressor, load
 from dpgp.inference.conformal import Calibration
 from dpgp.report import health
+from dpgp.report.expected_error import expected_error
 from dpgp.report.health import Look, check_health
 from dpgp.report.html import report_html
 from dpgp.report.notebook import model_html
@@ -106,6 +108,14 @@ def test_an_error_far_above_the_forecast(healthy):
     vague = replace(posterior, moments=replace(posterior.moments, V=1e4 * posterior.moments.V))
     found = check_health(replace(healthy, posteriors=(vague,)))
     assert any("to be expected" in sentence for sentence in found)
+
+
+def test_a_forecast_ends_as_soon_as_it_is_certain(healthy):
+    (posterior,) = healthy.posteriors
+    high = expected_error(healthy, posterior, math.inf)
+    assert 0.0 < high < 1.0
+    assert expected_error(healthy, posterior, 1.001 * high) == high
+    assert expected_error(healthy, posterior, 0.5 * high) == 0.5 * high
 
 
 def test_predictions_stay_within_the_bounds(in_millimetres):
