@@ -130,9 +130,18 @@ def check_health(model: FittedModel) -> tuple[str, ...]:
 def _findings(model: FittedModel) -> Iterator[str]:
     for k in range(len(model.calibrations)):
         look = Look(model, k)
-        wrong_unit = None if model.options.is_yes_no else beyond_the_range(look)
-        found = [check(look) for check in CHECKS] if wrong_unit is None else [wrong_unit]
+        found = _of_classes(look) if model.options.is_yes_no else _of_numbers(look)
         yield from (sentence for sentence in found if sentence is not None)
+
+
+def _of_classes(look: Look) -> list[str | None]:
+    """Return what checks say that know two values to be the rule."""
+    return [check(look) for check in CHECKS_OF_CLASSES]
+
+
+def _of_numbers(look: Look) -> list[str | None]:
+    wrong_unit = beyond_the_range(look)
+    return [check(look) for check in CHECKS] if wrong_unit is None else [wrong_unit]
 
 
 def outside_bounds(look: Look) -> str | None:
@@ -229,3 +238,6 @@ def far_from_forecast(look: Look) -> str | None:
 
 CHECKS = (outside_bounds, unusual_tails, two_values, many_equal, worse_stages, far_from_forecast)
 """What is looked at where the unit is right: a wrong one explains all the others."""
+
+CHECKS_OF_CLASSES = (outside_bounds, worse_stages, far_from_forecast)
+"""What is looked at of a yes/no outcome."""

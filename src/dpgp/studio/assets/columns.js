@@ -112,13 +112,17 @@ function levels(column, k) {
 }
 
 function classes(column, k) {
-  const one = (key, label, help) => {
-    const input = textInput(`${key}-${k}`, column[key], { spellcheck: "false", oninput: () => { column[key] = input.value; } });
-    return field(el("span", {}, label, el("span", { class: "unseen" }, ` of ${column.name}`)), input, help);
+  const help = `classes-${k}-help`;
+  const one = (key, label) => {
+    const input = textInput(`${key}-${k}`, column[key], {
+      spellcheck: "false", "aria-describedby": help, oninput: () => { column[key] = input.value; },
+    });
+    return field(el("span", {}, label, el("span", { class: "unseen" }, ` of ${column.name}`)), input);
   };
   return [
-    one("no", "First class", "Such as no, as the table spells it."),
-    one("yes", "Second class", "Such as yes: its probability is predicted. Rows of neither contribute nothing."),
+    one("no", "First class"), one("yes", "Second class"),
+    el("p", { class: "hint", id: help },
+      "As the table spells them, such as no and yes. The probability of the second is predicted; rows of neither contribute nothing."),
   ];
 }
 
