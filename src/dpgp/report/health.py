@@ -225,8 +225,9 @@ def far_from_forecast(look: Look) -> str | None:
 
     if look.has_atoms:
         return None
-    high = expected_error(look.model, look.posterior, look.error / FAR_APART)
-    if look.error <= FAR_APART * high:
+    enough = look.error / FAR_APART
+    high = expected_error(look.model, look.posterior, enough)
+    if high >= enough:
         return None
     scale = float(look.model.options.target_box.half_width[look.target])
     error, most = (f"{scale * size:.2g}" for size in (look.error, high))
