@@ -41,7 +41,7 @@ def studies(draw, most_targets=2, rows=COUNTS):
     per_person = draw(st.booleans())
     return Study(
         title=draw(st.none() | NAMES),
-        targets=tuple(draw(columns(name)) for name in targets),
+        **draw(outcomes(targets)),
         features=tuple(draw(columns(name)) for name in inputs[:cut]) or None,
         categories=tuple(draw(level_columns(name)) for name in inputs[cut:]) or None,
         epsilon=draw(st.floats(0.05, 20.0)),
@@ -53,6 +53,20 @@ def studies(draw, most_targets=2, rows=COUNTS):
         decimal=draw(st.none() | st.sampled_from(DecimalMark)),
         rows=draw(rows),
     )
+
+
+@st.composite
+def outcomes(draw, names):
+    """Return numbers, counts, or two classes where there is one name."""
+    kind = draw(st.sampled_from(["numbers", "counts", "classes"]))
+    if kind == "classes" and len(names) == 1:
+        (name,) = names
+        levels = draw(st.lists(NAMES, min_size=2, max_size=2, unique=True))
+        return {"classes": LevelColumn(name, tuple(levels))}
+    if kind == "counts":
+        ends = [(low, low + draw(COUNTS)) for low in (draw(st.integers(0, 5)) for _ in names)]
+        return {"targets": tuple(map(Column, names, *zip(*ends, strict=True))), "counts": True}
+    return {"targets": tuple(draw(columns(name)) for name in names)}
 
 
 @st.composite

@@ -11,6 +11,7 @@ from sklearn.model_selection import cross_val_score
 import dpgp
 from dpgp import PrivateGPClassifier
 from dpgp.model.file import ModelFileError
+from dpgp.report.html import report_html
 
 LABELS = np.array(["no", "yes"])
 
@@ -49,6 +50,11 @@ def test_it_learns_the_probability(fitted):
     assert np.sqrt(np.mean((p[:, 1] - chance(X)) ** 2)) < 0.04
     assert np.allclose(p.sum(axis=1), 1.0)
     assert log_loss(y, p) < log_loss(y, np.column_stack([1 - chance(X), chance(X)])) + 0.01
+
+
+def test_two_values_are_no_alarm(fitted):
+    assert fitted.health_ == ()
+    assert "A model of a probability" in report_html(fitted.model_)
 
 
 def test_intervals_hold_the_probability(fitted):

@@ -93,8 +93,8 @@ def test_the_interval_holds_both_what_is_drawn_and_its_mirror_image():
 
 
 def test_many_inputs_are_swept_at_fewer_rows():
-    model = SimpleNamespace(options=SimpleNamespace(columns=50))
-    assert _sweeps(model) == 32
+    rows = [_sweeps(SimpleNamespace(options=SimpleNamespace(columns=D))) for D in (2, 50, 500)]
+    assert rows == [128, 40, 32]
 
 
 def friedman(X):

@@ -10,12 +10,14 @@ from dpgp.inference.evidence import (
     INFLATION_RANGE,
     SHAPE_DOUBT,
     Measurement,
+    _bounded_weights,
     _distances,
     combine_stages,
     condition,
     mean_square,
     prior_covariances,
     second_moment_evidence,
+    stage_weights,
 )
 from dpgp.inference.gram_estimate import IsotropicEstimate, estimate_gram
 from dpgp.inference.moments import Moments
@@ -253,3 +255,13 @@ def test_posterior_is_a_covariance_even_where_the_measurement_is_blind():
         C = naive_prior(theta)
         factor = ours.covariance[t, 0, 0] / C[0, 0]  # the second moment still speaks
         np.testing.assert_allclose(ours.covariance[t], factor * C, atol=1e-8)
+
+
+@pytest.mark.parametrize("shared", [0.2, 1.2], ids=["nothing is negative", "the bound matters"])
+def test_weights_of_stages_are_the_best_that_are_not_negative(shared):
+    S = np.array([[2.0, 0.0, shared], [0.0, 2.0, 0.2], [shared, 0.2, 1.0]])
+    assert (np.linalg.solve(S, np.ones(3)).min() < 0.0) == (shared > 1.0)
+    omega, bounded = stage_weights(S), _bounded_weights(S)
+    np.testing.assert_allclose(omega, bounded, atol=1e-6)
+    rivals = np.random.default_rng(0).dirichlet(np.ones(3), 2000)
+    assert omega @ S @ omega <= np.einsum("ti,ij,tj->t", rivals, S, rivals).min() + 1e-9

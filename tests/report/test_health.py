@@ -1,4 +1,6 @@
+import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -6,6 +8,7 @@ import pytest
 from dpgp import PrivateGPRegressor, load
 from dpgp.inference.conformal import Calibration
 from dpgp.report import health
+from dpgp.report.expected_error import expected_error
 from dpgp.report.health import Look, check_health
 from dpgp.report.html import report_html
 from dpgp.report.notebook import model_html
@@ -106,6 +109,23 @@ def test_an_error_far_above_the_forecast(healthy):
     vague = replace(posterior, moments=replace(posterior.moments, V=1e4 * posterior.moments.V))
     found = check_health(replace(healthy, posteriors=(vague,)))
     assert any("to be expected" in sentence for sentence in found)
+
+
+def test_a_forecast_ends_as_soon_as_it_is_certain(healthy):
+    (posterior,) = healthy.posteriors
+    high = expected_error(healthy, posterior, math.inf)
+    assert 0.0 < high < 1.0
+    assert expected_error(healthy, posterior, 1.001 * high) == high
+    assert expected_error(healthy, posterior, 0.5 * high) == 0.5 * high
+
+
+def test_a_forecast_that_is_certain_raises_no_alarm(monkeypatch):
+    from dpgp.report import expected_error
+
+    monkeypatch.setattr(expected_error, "expected_error", lambda _, __, enough: enough)
+    for error in np.linspace(0.01, 0.1, 50):  # 3(x/3) is not x for some
+        look = SimpleNamespace(has_atoms=False, error=float(error), model=None, posterior=None)
+        assert health.far_from_forecast(look) is None
 
 
 def test_predictions_stay_within_the_bounds(in_millimetres):

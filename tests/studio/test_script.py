@@ -23,8 +23,9 @@ from random_studies import studies
 
 
 def asked_of(study, folder, delimiter=",", name="table.csv"):
-    inputs = [*(study.features or ()), *(study.categories or ()), *study.targets]
-    names = [column.name for column in inputs] + ([] if study.unit is None else [study.unit])
+    predicted = study.targets or (study.classes,)
+    columns = [*(study.features or ()), *(study.categories or ()), *predicted]
+    names = [column.name for column in columns] + ([] if study.unit is None else [study.unit])
     table = OpenedTable("key", name, folder / name, Header(tuple(names), delimiter))
     return AskedStudy(table, replace(study, data=name))
 
@@ -41,7 +42,7 @@ def folder(tmp_path_factory):
 
 
 @settings(max_examples=60)
-@given(study=studies(most_targets=1), delimiter=st.sampled_from([",", ";", "\t", None]))
+@given(study=studies(), delimiter=st.sampled_from([",", ";", "\t", None]))
 def test_the_script_asks_the_same(folder, study, delimiter):
     """The options of a plan are everything it depends on, but for the number of rows."""
     asked = asked_of(study, folder, delimiter)
@@ -55,7 +56,7 @@ def test_the_script_asks_the_same(folder, study, delimiter):
         script = run(asked, folder)
         script["plan"]()
     assert seen["n"] == study.rows
-    assert said(seen["options"]) == said(asked.request.options)
+    assert said(seen["options"]) == said(replace(asked.request.options, counts=False))
     assert script["INPUTS"] == list(asked.request.options.box.names)
 
 
@@ -69,9 +70,19 @@ def said(options: Options):
     return [*boxes, rest]
 
 
-def test_the_script_plans_the_same(folder):
+HEIGHT = Column("height_cm", 70.0, 190.0)
+OUTCOMES = {
+    "a number": {"targets": (HEIGHT,)},
+    "two numbers": {"targets": (HEIGHT, Column("weight_kg", 5.0, 120.0))},
+    "a count": {"targets": (Column("visits", 0.0, 30.0),), "counts": True},
+    "two classes": {"classes": LevelColumn("tall", ("no", "yes"))},
+}
+
+
+@pytest.mark.parametrize("outcome", OUTCOMES.values(), ids=list(OUTCOMES))
+def test_the_script_plans_the_same(folder, outcome):
     study = Study(
-        targets=(Column("height_cm", 70.0, 190.0),),
+        **outcome,
         features=(Column("age", 2.0, 18.0),),
         epsilon=0.7,
         delta=1e-6,
@@ -80,7 +91,7 @@ def test_the_script_plans_the_same(folder):
     )
     asked = asked_of(study, folder)
     planned = run(asked, folder)["plan"]()
-    assert planned.forecast == plan_of(asked.request.options, 300).forecast
+    assert planned.forecasts == plan_of(asked.request.options, 300).forecasts
 
 
 PEOPLE = Study(
@@ -95,16 +106,26 @@ PEOPLE = Study(
 )
 
 
-def test_the_script_fits_the_same(tmp_path, monkeypatch):
+SEX = LevelColumn("sex", ("F", "M"))
+ALL_KINDS = {
+    "a number": PEOPLE,
+    "a count": replace(PEOPLE, counts=True),
+    "two classes": replace(PEOPLE, targets=None, classes=SEX, categories=None),
+}
+
+
+@pytest.mark.parametrize("study", ALL_KINDS.values(), ids=list(ALL_KINDS))
+def test_the_script_fits_the_same(tmp_path, monkeypatch, study):
     """With seeded noise the script's model and the command line's predict the same."""
     (tmp_path / "table.csv").write_text(girls(), encoding="utf-8")
-    asked = asked_of(PEOPLE, tmp_path)
+    asked = asked_of(study, tmp_path)
     theirs = run(asked, tmp_path)["fit"](random_state=0).model_
     request = asked.request
     monkeypatch.setattr(noise, "noise_source", lambda _: noise.SimulatedNoise(0))
     ours = fit_request(request, read_request(str(tmp_path / "table.csv"), request))
-    new = [[9.0, "F"], [12.0, "M"]]
+    new = [[9.0, "F"], [12.0, "M"]] if study.categories else [[9.0], [12.0]]
     np.testing.assert_allclose(theirs.predict(new), ours.predict(new), rtol=1e-9)
+    assert theirs.options.counts == ours.options.counts == bool(study.counts)
     assert theirs.certificate.releases == ours.certificate.releases
 
 

@@ -297,6 +297,88 @@ def test_an_awkward_file_by_keyboard_alone(page, run, monkeypatch):
     same_models(folder / "model.json", other, [[10.0, "m"], [4.0, "w"]])
 
 
+def people(run, rows=600):
+    """A table of made-up people: who is ill, and how often they saw a doctor."""
+    rng = np.random.default_rng(0)
+    age = rng.uniform(18, 80, rows)
+    ill = np.where(rng.random(rows) < age / 100, "yes", "no")
+    visits = rng.poisson(age / 20)
+    lines = [f"{a:.1f},{i},{v}" for a, i, v in zip(age, ill, visits, strict=True)]
+    path = run.folder / "people.csv"
+    path.write_text("\n".join(["age,ill,visits", *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+def to_columns(page, run, kind, target):
+    path = people(run)
+    page.wait_for_selector("#upload")
+    upload(page, path)
+    page.wait_for_selector("#role-0")
+    page.check(f"#kind-{kind}")
+    say_columns(page, {0: "number", target: "target"}, 600, low_0="18", high_0="80")
+    return path
+
+
+def test_yes_or_no(page, run, monkeypatch):
+    path = to_columns(page, run, "classes", 1)
+    page.select_option("#role-2", "target")
+    go_on(page)
+    assert "predicted alone" in page.inner_text("#role-2-fault")
+    assert "first class" in page.inner_text("#no-1-fault")
+    accessible(page)
+    page.select_option("#role-2", "none")
+    page.fill("#no-1", "no")
+    page.fill("#yes-1", " yes ")
+    go_on(page)
+    page.wait_for_selector("#forecast .facts")
+    before = page.inner_text("#forecast .facts")
+    assert "the probability of ill = yes" in before
+    page.fill("#prevalence", "200")
+    go_on(page)
+    assert "between 0 and 100" in page.inner_text("#prevalence-fault")
+    accessible(page)
+    page.fill("#prevalence", "5")
+    page.keyboard.press("Tab")
+    page.wait_for_function(
+        "(before) => ![before, ''].includes(document.querySelector('.facts')?.innerText ?? '')",
+        arg=before,
+    )
+    fit(page)
+    page.wait_for_selector("iframe.report")
+    assert page.locator(".warning").count() == 0
+    accessible(page)
+    (folder,) = (run.folder / "results").iterdir()
+    other = run.folder / "command.json"
+    columns = ["--classes", "ill:no,yes", "--feature", "age:18:80"]
+    budget = ["--epsilon", 1, "--delta", 1e-6]
+    seeded_command(monkeypatch, "fit", path, *columns, *budget, "-o", other)
+    same_models(folder / "model.json", other, [[30.0], [70.0]])
+
+
+def test_counts(page, run, monkeypatch):
+    path = to_columns(page, run, "counts", 2)
+    page.fill("#low-2", "-1")
+    page.fill("#high-2", "20")
+    go_on(page)
+    assert "never below 0" in page.inner_text("#low-2-fault")
+    page.fill("#low-2", "0")
+    go_on(page)
+    page.wait_for_selector("#forecast .facts")
+    go_on(page)
+    page.wait_for_selector("#agree")
+    assert "visits, from 0 to 20, counted in whole numbers" in page.inner_text("dl")
+    accessible(page)
+    page.go_back()
+    fit(page)
+    page.wait_for_selector("iframe.report")
+    (folder,) = (run.folder / "results").iterdir()
+    other = run.folder / "command.json"
+    columns = ["--target", "visits:0:20", "--counts", "--feature", "age:18:80"]
+    budget = ["--epsilon", 1, "--delta", 1e-6]
+    seeded_command(monkeypatch, "fit", path, *columns, *budget, "-o", other)
+    same_models(folder / "model.json", other, [[30.0], [70.0]])
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -40,7 +40,8 @@ class Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command; one of another package is imported here, and None where it fails."""
-        if cmd_name in self.added:
+        # looking for what others add takes time
+        if cmd_name not in self.commands and cmd_name in self.added:
             with suppress(ImportError):  # it was made for another version of ours
                 return _as_command(cmd_name, self.added[cmd_name])
         return super().get_command(ctx, cmd_name)

@@ -57,7 +57,8 @@ def print_request(
 
 def request_pairs(request: Request, rows: int | None) -> list[list[str]]:
     """Return what a fit will make public, as words and what they stand for."""
-    lines = [["predict", str(column)] for column in request.predicted]
+    whole = ", counted in whole numbers" if request.counts else ""
+    lines = [["predict", f"{column}{whole}"] for column in request.predicted]
     lines += [["from", str(column)] for column in (*request.features, *request.categories)]
     return [
         *lines,

@@ -26,12 +26,11 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-# Numbers of rows are powers of two, which suit low-discrepancy points
 VARIANCE_ROWS = 2048  # for the variance of f
 NODES, MOST_SWEEPS, FEWEST_SWEEPS = 16, 128, 32  # values of an input, and rows it is swept at
 SWEPT_POINTS = 2**15  # of all sweeps together, about
 PAIR_NODES, PAIR_ROWS = 8, 16  # values of each of two inputs, and rows they are swept at
-MISSED_ROWS, MISSED_SWEEPS, MISSED_PAIRS = 128, 8, 2  # of these, for what the features miss
+MISSED_ROWS, MISSED_SWEEPS, MISSED_PAIRS = 128, 8, 2  # rows for what the features miss
 
 PAIRED_INPUTS = 6
 """Inputs whose pairs are looked at: the most important ones."""
@@ -100,7 +99,8 @@ class Sensitivity:
 def _variance(f: DrawnFunctions) -> Array:
     """Return the variance of f, for the mean and every draw."""
     rows = independent_rows(f.model, VARIANCE_ROWS)
-    R = f.missing.covariance(f.model.inputs(rows[:MISSED_ROWS]))
+    few = independent_rows(f.model, MISSED_ROWS)
+    R = f.missing.covariance(f.model.inputs(few))
     return f.plus_missing(f(rows).var(axis=1), _spread(R))
 
 
@@ -114,11 +114,10 @@ def _effects(f: DrawnFunctions, column: int) -> Effects:
     """Return E_m Var_g f and Var_g E_m f over values g of an input and rows m of the others."""
     nodes = nodes_of(f.model, column, NODES)
     rows = independent_rows(f.model, _sweeps(f.model))
-    points = _swept(rows, column, nodes)
-    values = f(points)
+    values = f(_swept(rows, column, nodes))
     total = _variance_along(values, nodes).mean(axis=1)
     average = _variance_along(values.mean(axis=1), nodes)
-    missed_total, missed_first = _missed(f, points[:MISSED_SWEEPS], nodes)
+    missed_total, missed_first = _missed(f, column, nodes)
     first = _without_chance(average, total, len(rows))
     return Effects(f.plus_missing(total, missed_total), f.plus_missing(first, missed_first))
 
@@ -126,8 +125,7 @@ def _effects(f: DrawnFunctions, column: int) -> Effects:
 def _sweeps(model: FittedModel) -> int:
     """Return how many rows every input is swept at."""
     affordable = SWEPT_POINTS // (NODES * model.options.columns)
-    power: int = 1 << (max(affordable, 1).bit_length() - 1)
-    return min(max(power, FEWEST_SWEEPS), MOST_SWEEPS)
+    return min(max(affordable, FEWEST_SWEEPS), MOST_SWEEPS)
 
 
 def _swept(rows: Array, column: int, nodes: Nodes) -> Array:
@@ -135,6 +133,13 @@ def _swept(rows: Array, column: int, nodes: Nodes) -> Array:
     points = np.repeat(rows[:, None, :], len(nodes.values), axis=1)
     points[:, :, column] = nodes.values
     return points
+
+
+def _swept_twice(rows: Array, columns: tuple[int, int], nodes: tuple[Nodes, Nodes]) -> Array:
+    """Return the rows with two inputs at all pairs of their values, (rows, pairs, D)."""
+    points = _swept(rows, columns[0], nodes[0])
+    points = np.stack([_swept(part, columns[1], nodes[1]) for part in points])
+    return points.reshape(len(rows), -1, points.shape[-1])
 
 
 def _variance_along(values: Array, nodes: Nodes) -> Array:
@@ -148,8 +153,9 @@ def _without_chance(average: Array, total: Array, rows: int) -> Array:
     return np.asarray(np.maximum(average - total / rows, 0.0) * (rows / (rows - 1)))
 
 
-def _missed(f: DrawnFunctions, points: Array, nodes: Nodes) -> tuple[float, float]:
+def _missed(f: DrawnFunctions, column: int, nodes: Nodes) -> tuple[float, float]:
     """Return the expected total and first effect of what the features miss."""
+    points = _swept(independent_rows(f.model, MISSED_SWEEPS), column, nodes)
     m, g, D = points.shape
     R = f.missing.covariance(f.model.inputs(points.reshape(-1, D))).reshape(m, g, m, g)
     # E Var_g of one sweep, and the same between two of them: what they have in common
@@ -167,15 +173,15 @@ def _together(f: DrawnFunctions, i: int, j: int) -> tuple[float, Array]:
     what every draw adds to it.
     """
     first, second = (nodes_of(f.model, n, PAIR_NODES) for n in (i, j))
-    points = _swept(independent_rows(f.model, PAIR_ROWS), i, first)
-    points = np.stack([_swept(part, j, second) for part in points])
-    points = points.reshape(PAIR_ROWS, -1, points.shape[-1])
+    points, few = (
+        _swept_twice(independent_rows(f.model, rows), (i, j), (first, second))
+        for rows in (PAIR_ROWS, MISSED_PAIRS)
+    )
     centring = np.kron(_centring(first), _centring(second))
     shares = np.kron(first.shares, second.shares)
     mean, *draws = f(points) @ centring.T
     unknown = np.array([(np.square(each - mean) @ shares).mean() for each in draws])
-    few = (f.model.inputs(x) for x in points[:MISSED_PAIRS])
-    missed = [centring @ f.missing.covariance(U) @ centring.T for U in few]
+    missed = [centring @ f.missing.covariance(f.model.inputs(x)) @ centring.T for x in few]
     return float((np.square(mean) @ shares).mean()), unknown + np.mean(
         [shares @ np.diag(R) for R in missed]
     )

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import qmc
+from scipy.special import ndtr
 
 from dpgp.inference.posterior import DIGITS
+from dpgp.lattice import normal_points
 from dpgp.model.marginals import densities
 
 if TYPE_CHECKING:
@@ -19,9 +20,6 @@ Array = NDArray[np.float64]
 
 ROWS = 512
 """Rows that stand for the private model of the inputs, at most."""
-
-SEED = 11
-"""Of the scrambled low-discrepancy points: public, and the same for every model."""
 
 
 class Nodes(NamedTuple):
@@ -53,11 +51,8 @@ def sample_size(model: FittedModel) -> float:
 
 
 def independent_rows(model: FittedModel, count: int) -> Array:
-    """Return draws of independent inputs from their private marginals, ``count`` a power of two.
-
-    Scrambled points of Sobol (1967): averages over them are far closer than over random draws.
-    """
-    levels = qmc.Sobol(model.options.columns, seed=SEED).random(count)
+    """Return draws of independent inputs from their private marginals, as even as a lattice."""
+    levels = ndtr(normal_points(model.options.columns, count))
     return np.column_stack([quantiles(model, n, u) for n, u in enumerate(levels.T)])
 
 

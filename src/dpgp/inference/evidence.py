@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dtrtrs
-from scipy.optimize import nnls
 
 from dpgp.arithmetic import TINY
 from dpgp.features.base import WhitenedMap
@@ -139,6 +138,16 @@ def stage_weights(S: Array) -> Array:
 
     A negative weight would extrapolate along the error of B and trust its size too much.
     """
+    # without the bound ω ∝ S⁻¹1, and mostly nothing is negative
+    free = np.linalg.solve(S / np.trace(S), np.ones(len(S)))
+    if free.min() >= 0.0:
+        return np.asarray(free / free.sum())
+    return _bounded_weights(S)
+
+
+def _bounded_weights(S: Array) -> Array:
+    from scipy.optimize import nnls  # slow to import, and seldom needed
+
     L = np.linalg.cholesky(S / np.trace(S))
     # min ‖Lᵀω‖² + SUM_WEIGHT² (Σω − 1)², S = LLᵀ of trace one
     rows = np.vstack([L.T, np.full(len(S), SUM_WEIGHT)])

@@ -11,7 +11,7 @@ from dpgp.blas import in_order
 
 Array = NDArray[np.float64]
 
-SHARE = 2**13
+SHARE = 2**14
 """Points that a thread takes at a time: more than a block of rows, which has its thread already."""
 
 

@@ -65,6 +65,8 @@ def series_of(function: Callable[[Array], Array], columns: int) -> ProductSeries
     """Return functions (functions, rows) of so many inputs as series; None where none converges."""
     for nodes in NODES.get(columns, ()):
         values = function(_chebyshev_grid(columns, nodes)).reshape(-1, *[nodes] * columns)
+        if not np.isfinite(values).all():
+            return None
         found = [Coefficients.of(value) for value in values]
         degrees = max(one.degrees() for one in found)
         if degrees <= CONVERGED * nodes:

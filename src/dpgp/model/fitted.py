@@ -238,8 +238,10 @@ class FittedModel(CentileMethods, EffectMethods):
     def mean_and_std(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean, not yet cut, and standard deviation of one target at unit inputs."""
         is_of_function = latent or self.options.is_yes_no
-        posterior, law = self.posteriors[target], self._predictives[target]
-        mean, std = posterior.predict(U, latent=True) if is_of_function else law.at(U)
+        if is_of_function:
+            mean, std = self.posteriors[target].predict(U, latent=True)
+        else:
+            mean, std = self._predictives[target].at(U)
         mean, std = self._in_units(target, mean), self._scale(target) * std
         if not self.options.is_yes_no:
             return mean, std

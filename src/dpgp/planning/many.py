@@ -14,12 +14,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats.qmc import Sobol
 
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.clipping import second_moment, slope
@@ -29,6 +27,7 @@ from dpgp.inference.many.plan import MOST_FEATURES, clip_kappa
 from dpgp.inference.many.target import FIRST_CLIP
 from dpgp.inference.many.water_filling import squared_weights
 from dpgp.inference.stage import LARGEST_RESIDUAL
+from dpgp.lattice import normal_points
 from dpgp.planning.assumption import EXPLAINED_OF_CLASSES, Assumption
 from dpgp.planning.forecast import Errors
 from dpgp.planning.setting import Setting
@@ -51,6 +50,9 @@ EXPLAINABLE = (0.3, 0.95)
 LOG_SD_OF_RELEVANCE, LOG_SD_OF_LENGTH, LOG_SD_OF_WEIGHT = 1.0, 0.5, 0.7
 """How unequal inputs are in their relevance, and how unsure the length and the parts' sds are."""
 
+OTHER_DRAWS = 5
+"""Of the parts' sds and the length; relevances of inputs come after them."""
+
 EFFICIENCY = 0.5
 """Share of the information of a stage that survives: features are chosen before the metric is
 known. By hand; `benchmarks/forecast.py` compares forecasts with fits."""
@@ -58,22 +60,33 @@ known. By hand; `benchmarks/forecast.py` compares forecasts with fits."""
 
 @dataclass(frozen=True)
 class ManyFunctions:
-    """Plausible functions of many inputs: spectra of f under its own prior, and the noise.
+    """Plausible functions of many inputs, one row a kind: draws of weights, lengths and relevances.
 
-    Variances of eigenfunctions are in half-widths of the target, one row a kind of function.
+    Variances of f over the cube and of the noise are in squared half-widths of the target.
     """
 
-    spectra: Array
+    draws: Array
+    spreads: Array
     noise_variances: Array
+
+    @cached_property
+    def spectra(self) -> Array:
+        """Variances of eigenfunctions of f under its own prior, for every kind of function."""
+        columns = self.draws.shape[1] - OTHER_DRAWS
+        U = low_discrepancy_points([-1.0] * columns, [1.0] * columns, POINTS)
+        return np.array([_shape(U, draw) for draw in self.draws]) * self.spreads[:, None]
+
+    def part(self, first: int, step: int) -> ManyFunctions:
+        """Return every ``step``-th kind of function."""
+        kept = slice(first, None, step)
+        return ManyFunctions(self.draws[kept], self.spreads[kept], self.noise_variances[kept])
 
 
 @lru_cache(maxsize=16)
 def plausible_many(columns: int, assumption: Assumption | None = None) -> ManyFunctions:
     """Return equally plausible kinds of functions."""
     told = assumption or Assumption(1.0)
-    U = low_discrepancy_points([-1.0] * columns, [1.0] * columns, POINTS)
-    normal = ndtri(Sobol(7 + columns, scramble=False).random(FUNCTIONS) + 0.5 / FUNCTIONS)
-    shapes = np.array([_shape(U, draw[2:]) for draw in normal])
+    normal = normal_points(2 + OTHER_DRAWS + columns, FUNCTIONS)
     variances = (SCALE * np.exp(LOG_SD_OF_SCALE * normal[:, 0])) ** 2
     if told.is_yes_no:
         variances = np.full(FUNCTIONS, told.variance_of_classes)
@@ -81,7 +94,7 @@ def plausible_many(columns: int, assumption: Assumption | None = None) -> ManyFu
     explained = low + (high - low) * (np.argsort(np.argsort(normal[:, 1])) + 0.5) / FUNCTIONS
     spreads = explained * variances
     noises = told.noise_variances(lambda: spreads, variances - spreads)
-    return ManyFunctions(shapes * spreads[:, None], noises)
+    return ManyFunctions(normal[:, 2:], spreads, noises)
 
 
 def _shape(U: Array, draw: Array) -> Array:

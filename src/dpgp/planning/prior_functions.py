@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
-from scipy.stats.qmc import Sobol
 
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.collapse import thin
@@ -19,6 +18,7 @@ from dpgp.inference.priors import hyper_prior
 from dpgp.kernels.formula import batch_diag, batch_gram
 from dpgp.kernels.parameters import Measure
 from dpgp.kernels.registry import rule_of
+from dpgp.lattice import normal_points
 from dpgp.planning.assumption import Assumption
 
 Array = NDArray[np.float64]
@@ -27,9 +27,11 @@ Array = NDArray[np.float64]
 CUBE_POINTS = 300  # that stand for the public box
 CANDIDATES = 256  # draws of the prior, of which those are kept that respect the bounds
 FUNCTIONS = 32  # equally plausible θ that a forecast is averaged over
-DRAWS, VALUES = 256, 50  # functions under each θ, and values of each, that are held to the bounds
+DRAWS, VALUES = 131, 50  # functions under each θ, and values of each, that are held to the bounds
 
-AT_ONCE = 4  # matrices of θ that are averaged at a time: large temporaries cost more than sums
+SPREAD_POINTS = 100  # of those that stand for the box, for the variance of a function over it
+
+AT_ONCE = 8  # matrices of θ that are averaged at a time: large temporaries cost more than sums
 
 TINY_CHANCE = 1e-100
 """Keeps the logarithm of a chance finite."""
@@ -60,6 +62,10 @@ class Functions:
         """Low-discrepancy points of the cube."""
         return low_discrepancy_points([-1.0] * self.columns, [1.0] * self.columns, CUBE_POINTS)
 
+    def part(self, first: int, step: int) -> Functions:
+        """Return functions of every ``step``-th θ."""
+        return replace(self, thetas=self.thetas[first::step])
+
     @cached_property
     def K(self) -> Array:
         """K_θ at the points, for every θ."""
@@ -81,10 +87,9 @@ class Functions:
     def spread(self) -> Array:
         """E[variance of f over the cube] for every θ: the squared error of predicting the mean."""
         few = range(0, len(self.thetas), AT_ONCE)
-        means = [
-            replace(self, thetas=self.thetas[k : k + AT_ONCE]).K.mean(axis=(1, 2)) for k in few
-        ]
-        return np.asarray(np.maximum(self.mean_squares - np.concatenate(means), 0.0))
+        return np.concatenate(
+            [_spread(self.kernel, self.thetas[k : k + AT_ONCE, :-1], self.points) for k in few]
+        )
 
 
 def plausible_functions(
@@ -117,6 +122,14 @@ def broad_functions(kernel: Any, columns: int, assumption: Assumption) -> Functi
     return replace(smooth, thetas=np.concatenate([smooth.thetas, smooth.thetas + shift]))
 
 
+def _spread(kernel: Any, thetas: Array, points: Array) -> Array:
+    """Return E[sample variance of f at the first points], tr(K)/N − Σ K_ij/N², times N/(N − 1)."""
+    few = points[:SPREAD_POINTS]
+    sums = batch_gram(kernel, thetas, few, few).mean(axis=(1, 2))
+    squares = batch_diag(kernel, thetas, few).mean(axis=1)
+    return np.asarray(np.maximum(squares - sums, 0.0) * SPREAD_POINTS / (SPREAD_POINTS - 1))
+
+
 def _with_noise(thetas: Array, variances: Array) -> Array:
     return np.column_stack([thetas[:, :-1], 0.5 * np.log(variances)])
 
@@ -143,7 +156,7 @@ def _chance_within_bounds(functions: Functions) -> Array:
     An average over draws of f; given f the values are independent, and the chance is exact.
     """
     U, sigma = functions.points[:VALUES], np.sqrt(functions.noise_variances)[:, None, None]
-    f = _cholesky_roots(functions, U) @ _normal_draws(VALUES, DRAWS).T
+    f = _cholesky_roots(functions, U) @ normal_points(VALUES, DRAWS).T
     inside = np.maximum(ndtr((1 - f) / sigma) - ndtr((-1 - f) / sigma), TINY_CHANCE)
     # P(at most one outside) = Π q (1 + Σ (1 − q)/q), q the chance of a value to stay inside
     at_most_one = np.exp(np.log(inside).sum(axis=1)) * (1 + (1 / inside - 1).sum(axis=1))
@@ -156,9 +169,3 @@ def _cholesky_roots(functions: Functions, U: Array) -> Array:
     gram = np.broadcast_to(batch_gram(functions.kernel, kernels, U, U), (len(kernels), m, m))
     size = np.diagonal(gram, axis1=1, axis2=2).mean(axis=1)[:, None, None]
     return np.asarray(np.linalg.cholesky(gram + JITTER * size * np.eye(m)))
-
-
-def _normal_draws(dimension: int, count: int) -> Array:
-    """Normal quantiles of Sobol points, moved from the corners to the middle of their cells."""
-    unit = Sobol(dimension, scramble=False).random(count) + 0.5 / count
-    return np.asarray(ndtri(unit))

@@ -5,7 +5,6 @@ One function a check; each takes a :class:`Look` and returns a sentence with the
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,13 +17,7 @@ from numpy.typing import NDArray
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.conformal import COVERAGE
 from dpgp.inference.outcome_law import Kind
-from dpgp.planning.design import default_functions, planned_kappa, usual_assumption
-from dpgp.planning.forecast import PLAUSIBLE, Outlook, after_steps, prospect_of
-from dpgp.planning.many import plausible_many
-from dpgp.planning.question import Question
-from dpgp.planning.setting import Setting
-from dpgp.privacy.accounting import mu_of_guarantee
-from dpgp.steps import Purse, ResidualHistograms, TargetHistograms, planned_steps
+from dpgp.steps import ResidualHistograms, TargetHistograms
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
@@ -138,9 +131,18 @@ def check_health(model: FittedModel) -> tuple[str, ...]:
 def _findings(model: FittedModel) -> Iterator[str]:
     for k in range(len(model.calibrations)):
         look = Look(model, k)
-        wrong_unit = None if model.options.is_yes_no else beyond_the_range(look)
-        found = [check(look) for check in CHECKS] if wrong_unit is None else [wrong_unit]
+        found = _of_classes(look) if model.options.is_yes_no else _of_numbers(look)
         yield from (sentence for sentence in found if sentence is not None)
+
+
+def _of_classes(look: Look) -> list[str | None]:
+    """Return what checks say that know two values to be the rule."""
+    return [check(look) for check in CHECKS_OF_CLASSES]
+
+
+def _of_numbers(look: Look) -> list[str | None]:
+    wrong_unit = beyond_the_range(look)
+    return [check(look) for check in CHECKS] if wrong_unit is None else [wrong_unit]
 
 
 def outside_bounds(look: Look) -> str | None:
@@ -220,34 +222,24 @@ def _grew(before: StageRelease, after: StageRelease) -> bool:
 
 def far_from_forecast(look: Look) -> str | None:
     """The posterior's own error of f is several times what was plausible before the fit."""
-    scale = float(look.model.options.target_box.half_width[look.target])
-    error, high = scale * look.error, scale * _plausible_error(look.model, look.posterior)
-    if error <= FAR_APART * high or look.has_atoms:
+    from dpgp.report.expected_error import expected_error
+
+    if look.has_atoms:
         return None
+    enough = look.error / FAR_APART
+    high = expected_error(look.model, look.posterior, enough)
+    if high >= enough:
+        return None
+    scale = float(look.model.options.target_box.half_width[look.target])
+    error, most = (f"{scale * size:.2g}" for size in (look.error, high))
     return (
-        f"The error of the mean of {look.name} is about {error:.2g}, though {high:.2g} at most was "
-        "to be expected: check its unit and bounds, and whether inputs fill theirs."
+        f"The error of the mean of {look.name} is about {error}, though {most} at most was to be "
+        "expected: check its unit and bounds, and whether inputs fill theirs."
     )
-
-
-def _plausible_error(model: FittedModel, posterior: Posterior) -> float:
-    """Return the error of f that nine plausible functions in ten stay below with these releases."""
-    options, n = model.options, model.stages[0][0].n
-    mu = mu_of_guarantee(options.epsilon, options.delta)
-    if math.isinf(mu):
-        return math.inf
-    if options.learns_metric:
-        told = usual_assumption(options.is_yes_no)
-        question = Question(options, plausible_many(options.columns, told), told)
-        answer = question.answer(n, options.epsilon)
-        return float(np.quantile(answer.errors.rmse, PLAUSIBLE[1]))
-    setting = Setting.of(options, n, mu)
-    steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))
-    functions = default_functions(options.columns, options.is_yes_no)
-    prospect = prospect_of(setting, posterior.features, functions)
-    outlook = Outlook.before(setting, prospect, planned_kappa(setting))
-    return float(np.quantile(after_steps(outlook, steps).errors().rmse, PLAUSIBLE[1]))
 
 
 CHECKS = (outside_bounds, unusual_tails, two_values, many_equal, worse_stages, far_from_forecast)
 """What is looked at where the unit is right: a wrong one explains all the others."""
+
+CHECKS_OF_CLASSES = (outside_bounds, worse_stages, far_from_forecast)
+"""What is looked at of a yes/no outcome."""

@@ -20,8 +20,8 @@ from dpgp.report.guarantee import title_of
 from dpgp.studio.desk import Desk, OpenedTable
 
 STUDY_FILE, MODEL_FILE = "study.yaml", "model.json"
-OURS = ("data", "output", "ledger", "classes", "counts")
-"""What the studio says itself, and no page; its models are of numbers."""
+OURS = ("data", "output", "ledger")
+"""What the studio says itself, and no page."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ class AskedStudy:
         features = [column.name for column in study.features or ()]
         categories = [column.name for column in study.categories or ()]
         targets = [column.name for column in study.targets or ()]
+        targets += [] if study.classes is None else [study.classes.name]
         return study.title or title_of(targets, features + categories)
 
     def key(self, attempt: int) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dpgp.cli.consent import request_pairs
-from dpgp.cli.plan import forecast
+from dpgp.cli.plan import Told, forecast
 from dpgp.cli.request import Request
 from dpgp.ledger import Ledger
 from dpgp.ledger.reservation import FitPrice, check_relation
@@ -27,7 +27,7 @@ PRIVATE = (
 )
 
 
-def consent(asked: AskedStudy, folder: Path) -> dict[str, Any]:
+def consent(asked: AskedStudy, told: Told, folder: Path) -> dict[str, Any]:
     """Return what a fit will make public, what it costs, and what speaks against it."""
     request, rows, ledger = asked.request, asked.rows, asked.ledger
     pairs = request_pairs(request, rows)
@@ -38,7 +38,7 @@ def consent(asked: AskedStudy, folder: Path) -> dict[str, Any]:
         "also": _also(request),
         "private": list(PRIVATE),
         "words": in_words(request.epsilon, request.delta),
-        "forecast": _forecast(request, rows),
+        "forecast": _forecast(request, rows, told),
         "warnings": weak_points(request.epsilon, request.delta, rows),
         "ledger": None if ledger is None else _price(request, ledger),
         "folder": str(folder),
@@ -65,10 +65,10 @@ def _also(request: Request) -> list[str]:
     return sentences
 
 
-def _forecast(request: Request, rows: int) -> dict[str, Any]:
+def _forecast(request: Request, rows: int, told: Told) -> dict[str, Any]:
     """Return what to expect, or why that is not known."""
     try:
-        planned: Plan = forecast(request, rows)
+        planned: Plan = forecast(request, rows, told)
     except ValueError as error:
         return {"problem": as_sentence(str(error))}
     expected = planned.forecast

@@ -12,7 +12,7 @@ from dpgp.ledger import Ledger
 from dpgp.studio.asked import AskedStudy, read_asked
 from dpgp.studio.consents import consent
 from dpgp.studio.desk import Desk, OpenedTable
-from dpgp.studio.forecasts import epsilon_for, forecasts
+from dpgp.studio.forecasts import epsilon_for, forecasts, told_of
 from dpgp.studio.jobs import FitJob, Jobs
 from dpgp.studio.knowledge import as_hint
 from dpgp.studio.ledgers import chosen_ledger, ledger_values
@@ -50,7 +50,7 @@ class Studio:
     def consent(self, body: Body) -> Values:
         """Return what will be public, and the key of a consent to it."""
         asked = self._asked(body)
-        found = consent(asked, self.jobs.folder)
+        found = consent(asked, told_of(body), self.jobs.folder)
         before = self.jobs.ended_before(asked)
         return {**found, "key": self.jobs.key_of(asked), "before": before}
 

@@ -28,12 +28,13 @@ INPUTS = {inputs}
 TARGETS = {targets}
 UNIT = {unit}
 
+OUTCOME = {outcome}
 QUESTION = {question}
 
 
 def plan():
     """Forecast the fit without data; spends nothing."""
-    return dpgp.plan(n={rows}, target_bounds={first_bounds}, units=UNIT is not None, **QUESTION)
+    return dpgp.plan(n={rows}, units=UNIT is not None, **OUTCOME, **QUESTION)
 
 
 def read():
@@ -47,7 +48,7 @@ def read():
 def fit(**options):
     """Fit the model; spends the budget."""
     table = read()
-    gp = dpgp.PrivateGPRegressor(target_bounds={bounds}, **QUESTION, **options)
+    gp = dpgp.{estimator}(**OUTCOME, **QUESTION, {counts}**options)
     y = table[TARGETS[0]] if len(TARGETS) == 1 else table[TARGETS]
     return gp.fit(table[INPUTS], y, units=None if UNIT is None else table[UNIT])
 
@@ -55,7 +56,7 @@ def fit(**options):
 if __name__ == "__main__":
     if (FOLDER / "{model}").exists():
         raise SystemExit("{model} exists; move it away, then run this again. Nothing was spent.")
-    {forecast}
+    print(plan())
     if input("Spend this budget? [y/N] ").strip().lower() == "y":
         gp = fit({ledger})
         gp.save(FOLDER / "{model}")
@@ -72,29 +73,34 @@ READ_TEXT = """texts = dict.fromkeys({texts}, str)
         na_values=["."],
     )"""
 READ_PARQUET = "table = pd.read_parquet(DATA)"
-FORECAST = "print(plan())"
-NO_FORECAST = 'print("There is no forecast of several targets yet.")'
 
 
 def script_of(asked: AskedStudy) -> str:
     """Return the script of a study."""
     request = asked.request
-    bounds = [column.bounds for column in request.targets]
     return TEMPLATE.format(
         title=_in_docstring(asked.title),
         data=repr(str(asked.study.data)),
         inputs=_literal([*_names(request.features), *_names(request.categories)]),
-        targets=_literal(_names(request.targets)),
+        targets=_literal(_names(request.predicted)),
         unit=repr(request.unit),
         question=_literal(_question(request)),
         rows=asked.rows,
-        first_bounds=repr(bounds[0]),
-        bounds=repr(bounds[0] if len(bounds) == 1 else bounds),
+        outcome=_literal(_outcome(request)),
+        estimator="PrivateGPRegressor" if request.classes is None else "PrivateGPClassifier",
+        counts="counts=True, " if request.counts else "",
         read=_read(asked, request),
-        forecast=FORECAST if len(bounds) == 1 else NO_FORECAST,
         ledger=_ledger(asked),
         model=MODEL_FILE,
     )
+
+
+def _outcome(request: Request) -> dict[str, Any]:
+    """Return what is public of the targets, for `dpgp.plan` and the estimator."""
+    if request.classes is not None:
+        return {"classes": list(request.classes.levels)}
+    bounds = [column.bounds for column in request.targets]
+    return {"target_bounds": bounds[0] if len(bounds) == 1 else bounds}
 
 
 def _question(request: Request) -> dict[str, Any]:
@@ -115,8 +121,9 @@ def _read(asked: AskedStudy, request: Request) -> str:
     if delimiter is None:
         return READ_PARQUET
     unit = [] if request.unit is None else [request.unit]
+    classes = [] if request.classes is None else [request.classes]
     return READ_TEXT.format(
-        texts=[*_names(request.categories), *unit],
+        texts=[*_names([*request.categories, *classes]), *unit],
         delimiter=delimiter,
         decimal=str(request.decimal),
     )

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 from scipy.special import ndtr, ndtri
-from scipy.stats import qmc
 
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.warp import Warp
@@ -108,6 +106,8 @@ def correlations(moments: InputMoments, sds: Array) -> Array:
 
 def copula_levels(correlation: Array, count: int) -> Array:
     """Return low-discrepancy draws of the Gaussian copula, uniform in every column."""
+    from scipy.stats import qmc  # slow to import, and a fitted model needs it no more
+
     normal = qmc.MultivariateNormalQMC(np.zeros(len(correlation)), correlation, seed=3)
     return np.asarray(np.clip(ndtr(normal.random(count)), 1e-6, 1 - 1e-6))
 
@@ -151,6 +151,8 @@ class VoronoiCells:
 
     def of(self, V: Array) -> NDArray[np.int64]:
         """Return the cell of every row of warped inputs."""
+        from scipy.spatial import cKDTree  # slow to import, and a fitted model needs it no more
+
         return np.asarray(cKDTree(self.centres).query(V / self.scale)[1], dtype=np.int64)
 
 

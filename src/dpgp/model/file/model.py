@@ -326,6 +326,7 @@ def _check_predictions(model: FittedModel) -> None:
     box = model.options.box
     U = model.inputs(np.stack([box.low, box.centre, box.high]))
     for target in range(model.n_targets):
-        mean, std = model.mean_and_std(target, U)
+        mean, std = model.posteriors[target].predict(U)
+        std = model.local_scale(target, U) * std
         if not (np.isfinite(mean).all() and np.isfinite(std).all() and np.all(std > 0.0)):
             raise ModelFileError(f"`models[{target}]` does not predict finite numbers.")

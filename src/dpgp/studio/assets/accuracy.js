@@ -3,13 +3,12 @@
 import { ask } from "./api.js";
 import { drawCurve } from "./chart.js";
 import { alarm, byId, clearFaults, el, fault, field, figure, list, numberInput, numberOf, pairs, say, table } from "./dom.js";
-import { knownPoints, question, signature, state, withRole } from "./study.js";
+import { isYesNo, knownPoints, outcomeWords, question, signature, state, withRole } from "./study.js";
 
 const STOPS = [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10];
 const shown = {};
 
 export async function accuracyPage(place, go) {
-  const several = withRole("target").length > 1;
   const form = el("form", { novalidate: true, onsubmit: (event) => {
     event.preventDefault();
     if (check(form)) go("consent");
@@ -22,19 +21,18 @@ export async function accuracyPage(place, go) {
   const budget = el("aside", { class: "panel budget", "aria-label": "Budget" });
   form.append(
     el("div", { class: "desk" },
-      el("div", { class: "controls" }, several ? null : wantedError(form), epsilonFields(form)),
+      el("div", { class: "controls" }, wantedError(form), epsilonFields(form), isYesNo() ? prevalenceField(form) : null),
       el("section", { id: "forecast", "aria-label": "Forecast" }), budget),
     el("div", { class: "actions" },
       el("a", { class: "button", href: "#columns" }, "Back"),
       el("button", { type: "submit", class: "primary" }, "Continue")));
   shown.left = null;
   await showBudget(budget);
-  if (several) byId("forecast").append(el("p", { class: "note" }, "There is no forecast of several targets yet: choose one to see what ε buys."));
-  else await refresh(form);
+  await refresh(form);
 }
 
 function wantedError(form) {
-  const target = withRole("target")[0].name;
+  const unit = isYesNo() ? "from 0 to 1" : `in units of ${withRole("target")[0].name}`;
   const input = numberInput("error", state.error, { oninput: () => { state.error = input.value; } });
   const find = async () => {
     clearFaults(form);
@@ -51,7 +49,7 @@ function wantedError(form) {
   };
   return el("div", { class: "panel" },
     el("h2", {}, "How accurate must it be?"),
-    field(`Largest error of the mean, in units of ${target}`, input, "Half of the functions that are plausible before any data are known better than this."),
+    field(`Largest error of ${outcomeWords()}, ${unit}`, input, "Half of the functions that are plausible before any data are known better than this."),
     el("button", { type: "button", id: "find", onclick: find }, "Find the smallest ε"));
 }
 
@@ -80,6 +78,23 @@ function deltaField() {
   } });
   return field("δ", input, "The chance with which the promise may fail: far below one in the number of rows.");
 }
+
+function prevalenceField(form) {
+  const { yes } = withRole("target")[0];
+  const input = numberInput("prevalence", state.prevalence, { onchange: () => {
+    state.prevalence = input.value;
+    clearFaults(form);
+    if (isShare(input.value)) refresh(form);
+    else fault(input, SHARE_RULE);
+  } });
+  return el("div", { class: "panel" },
+    el("h2", {}, "What is known already?"),
+    field(`How many in a hundred are ${yes.trim()}, if it is known (optional)`, input,
+      "From other studies, never from these rows. It sharpens the forecast, and is no part of the model."));
+}
+
+const SHARE_RULE = "Type a number between 0 and 100, or nothing.";
+const isShare = (text) => !text.trim() || (numberOf(text) > 0 && numberOf(text) < 100);
 
 function setEpsilon(form, text) {
   state.epsilon = text;
@@ -119,7 +134,7 @@ async function refresh(form) {
   const known = knownPoints();
   const asked = signature();
   draw(known);
-  if (!(epsilon > 0) || !(numberOf(state.delta) > 0) || withRole("target").length > 1) return;
+  if (!(epsilon > 0) || !(numberOf(state.delta) > 0) || !isShare(state.prevalence)) return;
   try {
     if (!known.has(epsilon)) await fetchPoints(known, [epsilon]);
     const others = STOPS.filter((stop) => !known.has(stop));
@@ -153,26 +168,25 @@ function draw(known) {
     place.replaceChildren(el("p", { class: "waiting" }, "Computing the forecast …"));
     return;
   }
-  const target = withRole("target")[0].name;
   const parts = [el("h2", {}, "What this ε buys")];
-  parts.push(chosen ? facts(chosen, target) : el("p", { class: "waiting" }, "Computing the forecast …"));
-  parts.push(el("figure", {}, drawCurve(points, chosen, shown.left, target, place.clientWidth),
-    el("figcaption", {}, "Line: expected error of the mean. Band: eight plausible functions in ten. Dashed: what would remain without privacy.")));
+  parts.push(chosen ? facts(chosen) : el("p", { class: "waiting" }, "Computing the forecast …"));
+  parts.push(el("figure", {}, drawCurve(points, chosen, shown.left, outcomeWords(), place.clientWidth),
+    el("figcaption", {}, "Line: expected error. Band: eight plausible functions in ten. Dashed: what would remain without privacy.")));
   if (chosen) parts.push(el("h3", {}, "What an attacker can learn about one person"), list(chosen.words));
   const open = place.querySelector("details")?.open ?? false;
   parts.push(el("details", { open }, el("summary", {}, "The same in numbers"), numbers(points)));
   place.replaceChildren(...parts);
 }
 
-function facts(point, target) {
+function facts(point) {
   const parts = [];
   if (!point.useful) parts.push(el("p", { class: "warning" }, "With this ε no choice beats predicting the mean: raise it, or collect more rows."));
   if (shown.left !== null && point.epsilon > shown.left) parts.push(el("p", { class: "warning" }, "This is more than the ledger has left."));
   for (const text of shown.warnings ?? []) parts.push(el("p", { class: "warning" }, text));
   parts.push(pairs([
-    [`expected error of the mean of ${target}`, `${figure(point.rmse)} (${figure(100 * point.share)} % of its range)`],
+    [`expected error of ${outcomeWords()}`, `${figure(point.rmse)} (${figure(100 * point.share)} % of its range)`],
     ["eight plausible functions in ten", `${figure(point.low)} to ${figure(point.high)}`],
-    ["width of a 95 % interval for one observation", figure(point.interval_width)],
+    [`width of a 95 % interval for ${isYesNo() ? "the probability" : "one observation"}`, figure(point.interval_width)],
     ["error that would remain without privacy", figure(point.without_privacy)],
   ], "facts"));
   return el("div", {}, parts);
@@ -202,6 +216,7 @@ function check(form) {
   if (!(numberOf(state.epsilon) > 0)) fault(byId("epsilon"), "Type a positive number.");
   const delta = numberOf(state.delta);
   if (!(delta > 0 && delta < 1)) fault(byId("delta"), "Type a number between 0 and 1, such as 1e-6.");
+  if (isYesNo() && !isShare(state.prevalence)) fault(byId("prevalence"), SHARE_RULE);
   const first = form.querySelector("[aria-invalid]");
   first?.focus();
   return first === null;

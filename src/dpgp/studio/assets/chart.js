@@ -26,7 +26,7 @@ function scale(low, high, from, to) {
   return (value) => from + ((to - from) * Math.log(value / low)) / span;
 }
 
-export function drawCurve(points, chosen, left, target, room) {
+export function drawCurve(points, chosen, left, outcome, room) {
   const { left: x0, right, top, bottom } = EDGES;
   const width = Math.min(Math.max(room, 300), 720);
   const height = Math.round(width * 0.3) + 140;
@@ -35,7 +35,7 @@ export function drawCurve(points, chosen, left, target, room) {
   const ends = points.map((p) => p.epsilon);
   const x = scale(Math.min(...ends) / 1.1, Math.max(...ends) * 1.1, x0, width - right);
   const y = scale(low, high, height - bottom, top);
-  const label = `Expected error of the mean of ${target} against epsilon; the table below has the numbers.`;
+  const label = `Expected error of ${outcome} against epsilon; the table below has the numbers.`;
   const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "curve" });
   for (const value of ticks(low, high)) {
     svg.append(shape("line", { x1: x0, x2: width - right, y1: y(value), y2: y(value), class: "grid" }),
@@ -47,7 +47,7 @@ export function drawCurve(points, chosen, left, target, room) {
   svg.append(
     shape("text", { x: (x0 + width - right) / 2, y: height - 6, class: "name", "text-anchor": "middle" }, "ε"),
     shape("text", { x: 0, y: 0, class: "name", "text-anchor": "middle", transform: `translate(13 ${(top + height - bottom) / 2}) rotate(-90)` },
-      `expected error of ${target.length > 24 ? "the target" : target}`));
+      outcome.length > 24 ? "expected error" : `expected error of ${outcome}`));
   if (points.length > 1) svg.append(...lines(points, x, y));
   if (left > 0 && left < Math.max(...ends)) {
     const at = Math.max(x(left), x0);

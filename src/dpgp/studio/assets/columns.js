@@ -1,7 +1,7 @@
 // What is public about the columns: typed here, never read from the table.
 
 import { clearFaults, el, fault, field, numberInput, numberOf, radios, textInput } from "./dom.js";
-import { ROLES, levelsOf, state, withRole } from "./study.js";
+import { KINDS, ROLES, isYesNo, levelsOf, state, withRole } from "./study.js";
 
 const MANY = 12;
 
@@ -18,7 +18,7 @@ export function columnsPage(place, go) {
       "Bounds and categories are public knowledge. Take them from the questionnaire, the measuring device or the literature, never from the table: its largest value is somebody's value. Values beyond count as at the bound."),
     form,
   );
-  form.append(titleField(), columnList(), people(), rowCount(), incomplete(), decimals(),
+  form.append(titleField(), outcomeAndColumns(), people(), rowCount(), incomplete(), decimals(),
     el("div", { class: "actions" },
       el("a", { class: "button", href: "#file" }, "Back"),
       el("button", { type: "submit", class: "primary" }, "Continue")));
@@ -27,6 +27,16 @@ export function columnsPage(place, go) {
 function titleField() {
   const input = textInput("title", state.title, { maxlength: "200", oninput: () => { state.title = input.value; } });
   return field("Title of the study (optional)", input, "Stands above the report.");
+}
+
+// What kind of outcome it is decides what is asked about the column that is predicted.
+function outcomeAndColumns() {
+  const list = el("div", {}, columnList());
+  const kind = radios("What kind of outcome is predicted?", "kind", KINDS, state.kind, (value) => {
+    state.kind = value;
+    list.replaceChildren(columnList());
+  });
+  return el("div", {}, kind, list);
 }
 
 function columnList() {
@@ -61,6 +71,7 @@ function columnRow(column, k) {
 function showDetails(details, column, k) {
   details.replaceChildren();
   if (column.role === "category") details.append(...levels(column, k));
+  else if (column.role === "target" && isYesNo()) details.append(...classes(column, k));
   else if (column.role !== "none") details.append(...ends(column, k));
 }
 
@@ -98,6 +109,21 @@ function levels(column, k) {
     }));
   }
   return parts;
+}
+
+function classes(column, k) {
+  const help = `classes-${k}-help`;
+  const one = (key, label) => {
+    const input = textInput(`${key}-${k}`, column[key], {
+      spellcheck: "false", "aria-describedby": help, oninput: () => { column[key] = input.value; },
+    });
+    return field(el("span", {}, label, el("span", { class: "unseen" }, ` of ${column.name}`)), input);
+  };
+  return [
+    one("no", "First class"), one("yes", "Second class"),
+    el("p", { class: "hint", id: help },
+      "As the table spells them, such as no and yes. The probability of the second is predicted; rows of neither contribute nothing."),
+  ];
 }
 
 const hintButton = (what, why, use) =>
@@ -153,7 +179,9 @@ function check(form) {
   clearFaults(form);
   const at = (id) => form.querySelector(`#${id}`);
   state.columns.forEach((column, k) => checkColumn(column, k, at));
-  if (!withRole("target").length) fault(at("role-0"), "Choose a column to predict.");
+  const targets = withRole("target");
+  if (!targets.length) fault(at("role-0"), "Choose a column to predict.");
+  else if (isYesNo() && targets.length > 1) fault(at(`role-${state.columns.indexOf(targets[1])}`), "Two classes are predicted alone: fit another study for this one.");
   else if (!withRole("number", "category").length) fault(at("role-0"), "Choose a column to predict from.");
   if (state.severalRows === "yes") checkPeople(at);
   if (!isCount(state.rows)) fault(at("rows"), "Type a whole number.");
@@ -168,11 +196,22 @@ function checkColumn(column, k, at) {
     return;
   }
   if (column.role === "none") return;
+  if (column.role === "target" && isYesNo()) {
+    checkClasses(column, k, at);
+    return;
+  }
   const low = numberOf(column.low);
   const high = numberOf(column.high);
   if (low === null) fault(at(`low-${k}`), "Type a number.");
   if (high === null) fault(at(`high-${k}`), "Type a number.");
   else if (low !== null && high <= low) fault(at(`high-${k}`), "Must be above the lowest.");
+  if (column.role === "target" && state.kind === "counts" && low !== null && low < 0) fault(at(`low-${k}`), "A count is never below 0.");
+}
+
+function checkClasses({ no, yes }, k, at) {
+  if (!no.trim()) fault(at(`no-${k}`), "Type the first class.");
+  if (!yes.trim()) fault(at(`yes-${k}`), "Type the second class.");
+  else if (no.trim() === yes.trim()) fault(at(`yes-${k}`), "Must be another than the first.");
 }
 
 function checkPeople(at) {

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { alarm, clearFaults, el, fault, figure, list, pairs } from "./dom.js";
-import { question } from "./study.js";
+import { outcomeWords, question } from "./study.js";
 
 export async function consentPage(place, go) {
   place.append(el("h1", { tabindex: "-1" }, "Read what will be public"));
@@ -43,7 +43,7 @@ function forecast(expected) {
   if (expected.problem) return [el("p", {}, "There is no forecast of this fit.")];
   return [
     pairs([
-      ["expected error of the mean", figure(expected.rmse)],
+      [`expected error of ${outcomeWords()}`, figure(expected.rmse)],
       ["eight plausible functions in ten", `${figure(expected.low)} to ${figure(expected.high)}`],
       ["width of a 95 % interval", figure(expected.interval_width)],
     ], "facts"),

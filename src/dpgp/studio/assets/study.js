@@ -5,6 +5,7 @@ import { numberOf } from "./dom.js";
 export const state = {
   table: null,
   title: "",
+  kind: "number",
   columns: [],
   severalRows: "no",
   unit: "",
@@ -16,6 +17,7 @@ export const state = {
   epsilon: "1",
   delta: "1e-6",
   error: "",
+  prevalence: "",
   partition: "",
   points: new Map(),
 };
@@ -27,27 +29,46 @@ export const ROLES = [
   ["category", "predict from it: a category"],
 ];
 
+export const KINDS = [
+  ["number", "a number, such as a height"],
+  ["counts", "a count: 0, 1, 2, …"],
+  ["classes", "yes or no: one of two classes"],
+];
+
 export function takeTable(table) {
   if (state.table?.table === table.table) return;
   state.table = table;
   state.unit = "";
   state.columns = table.columns.map(({ name, hint }) =>
-    ({ name, hint, role: "none", low: "", high: "", levels: "" }));
+    ({ name, hint, role: "none", low: "", high: "", levels: "", no: "", yes: "" }));
 }
 
 export const withRole = (...roles) => state.columns.filter(({ role }) => roles.includes(role));
 
 export const levelsOf = (text) => text.split(/[\n,;]/).map((level) => level.trim()).filter(Boolean);
 
+export const isYesNo = () => state.kind === "classes";
+
+// What is predicted, in words: a probability or a mean.
+export function outcomeWords() {
+  const [{ name, yes }] = withRole("target");
+  return isYesNo() ? `the probability of ${name} = ${yes.trim()}` : `the mean of ${name}`;
+}
+
 const plain = (text) => String(numberOf(text) ?? text);
 
 const bounds = (role) =>
   Object.fromEntries(withRole(role).map(({ name, low, high }) => [name, [plain(low), plain(high)]]));
 
+function outcome() {
+  if (!isYesNo()) return { targets: bounds("target"), ...(state.kind === "counts" ? { counts: "true" } : {}) };
+  return { classes: Object.fromEntries(withRole("target").map(({ name, no, yes }) => [name, [no.trim(), yes.trim()]])) };
+}
+
 function withoutBudget() {
   return {
     title: state.title.trim(),
-    targets: bounds("target"),
+    ...outcome(),
     features: bounds("number"),
     categories: Object.fromEntries(withRole("category").map(({ name, levels }) => [name, levelsOf(levels)])),
     neighbours: state.secretRows ? "add-remove" : "replace",
@@ -59,13 +80,14 @@ function withoutBudget() {
   };
 }
 
-export const question = (changes = {}) => ({
+export const question = () => ({
   table: state.table.table,
-  study: { ...withoutBudget(), epsilon: plain(state.epsilon), delta: plain(state.delta), ...changes },
+  study: { ...withoutBudget(), epsilon: plain(state.epsilon), delta: plain(state.delta) },
+  ...(isYesNo() ? { prevalence: plain(state.prevalence) } : {}),
 });
 
 // Forecasts belong to everything but ε.
-export const signature = () => JSON.stringify([state.table.table, withoutBudget(), plain(state.delta)]);
+export const signature = () => JSON.stringify([state.table.table, withoutBudget(), plain(state.delta), isYesNo() && state.prevalence]);
 
 export function knownPoints() {
   const key = signature();
