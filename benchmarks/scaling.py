@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.table import Table
 from workshop import python, write_table
 
-LARGEST = 1_000_000
+LARGEST = 10_000_000
+SECONDS = (5, 10, 20, 50, 100)  # marks of the axis
 FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "scaling.png"
 FIT = """
 import sys, warnings
@@ -36,8 +37,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         studies = {
             "rows": study_of_rows(Path(folder), largest),
-            "features": study_of_features(Path(folder), min(largest, 200_000)),
-            "inputs": study_of_inputs(Path(folder), min(largest, 20_000)),
+            "features": study_of_features(Path(folder), min(largest, 100_000)),
+            "inputs": study_of_inputs(Path(folder), min(largest, 10_000)),
         }
     console = Console()
     for name, found in studies.items():
@@ -46,12 +47,12 @@ def main():
 
 
 def study_of_rows(folder, largest):
-    rows = [largest // 100, largest // 10, largest]
-    return [(n, fit(folder, n, 2, 7)[0]) for n in rows]
+    """49 features of two inputs."""
+    return [(n, fit(folder, n, 2, 7)[0]) for n in (largest // 100, largest // 10, largest)]
 
 
 def study_of_features(folder, rows):
-    found = [fit(folder, rows, 2, points) for points in (4, 7, 10, 14)]
+    found = [fit(folder, rows, 2, points) for points in (4, 8, 12)]
     return [(features, cost) for cost, features in found]
 
 
@@ -68,25 +69,38 @@ def fit(folder, rows, inputs, points):
 
 
 def exponent(found):
-    """Return b of cost = a·x^b between the two largest; below, the fixed part of a fit rules."""
-    (x1, first), (x2, second) = found[-2:]
-    return np.log(second.cpu / first.cpu) / np.log(x2 / x1)
+    """Return b of a·x^b between the two largest, beyond what a fit of the smallest takes.
+
+    Where that is nearly all, as for inputs, which add few features, of the whole.
+    """
+    (_, smallest), (x1, first), (x2, second) = found
+    fixed = smallest.cpu if smallest.cpu < 0.75 * first.cpu else 0.0
+    return np.log((second.cpu - fixed) / (first.cpu - fixed)) / np.log(x2 / x1)
 
 
 def table_of(name, found):
     table = Table(name, "clock, s", "cores, s", "memory, MB", title=f"fits against {name}")
     for x, cost in found:
         table.add_row(f"{x:,}", f"{cost.wall:.1f}", f"{cost.cpu:.1f}", f"{cost.memory:.0f}")
-    table.caption = f"between the last two: {name}^{exponent(found):.2f}"
+    table.caption = f"growth: {name}^{exponent(found):.1f}"
     return table
 
 
 def draw(studies):
-    figure, axes = plt.subplots(1, len(studies), figsize=(9, 2.8), layout="constrained")
-    for axis, (name, found) in zip(axes, studies.items(), strict=True):
-        axis.loglog([x for x, _ in found], [cost.cpu for _, cost in found], "o-", label="cores, s")
-        axis.set(xlabel=name, title=f"{name}^{exponent(found):.2f}")
-    axes[0].set_ylabel("seconds of all cores")
+    size = {"figsize": (9, 4.6), "layout": "constrained"}
+    figure, axes = plt.subplots(2, len(studies), sharex="col", sharey="row", **size)
+    for (time, memory), (name, found) in zip(axes.T, studies.items(), strict=True):
+        x = [x for x, _ in found]
+        time.loglog(x, [cost.cpu for _, cost in found], "o-")
+        memory.semilogx(x, [cost.memory for _, cost in found], "s-", color="C1")
+        time.set_title(f"growth: {name}$^{{{exponent(found):.1f}}}$", fontsize=10)
+        memory.set_xlabel(name)
+        memory.set_xticks(x, [f"{each:,}" for each in x])
+        memory.minorticks_off()
+        time.minorticks_off()
+    axes[0, 0].set_ylabel("seconds of all cores")
+    axes[0, 0].set_yticks(SECONDS, [f"{each}" for each in SECONDS])
+    axes[1, 0].set(ylabel="peak memory, MB", ylim=(0, 700))
     figure.savefig(FIGURE, dpi=120)
 
 

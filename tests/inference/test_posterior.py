@@ -8,7 +8,7 @@ from dpgp.features.grid import GridFeatures
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import regular_grid
-from dpgp.inference.collapse import collapse, relative_spread, thin
+from dpgp.inference.collapse import collapse, mixed, relative_spread, thin
 from dpgp.inference.evidence import Conditional, Measurement
 from dpgp.inference.many.dictionary import REFERENCE, kernel_of, theta_of
 from dpgp.inference.marginal import WeightedPoints
@@ -42,7 +42,7 @@ def points_and_conditional(T=5, d=3):
 
 def test_collapse_has_the_moments_of_the_mixture():
     points, conditional, measurement = points_and_conditional()
-    moments = collapse(points, conditional, measurement)
+    moments = collapse(points, mixed(points, [conditional]), measurement)
     parts = zip(points.weights * 400_000, conditional.mean, conditional.covariance, strict=True)
     rng = np.random.default_rng(2)
     draws = [rng.multivariate_normal(m, V, round(count)) for count, m, V in parts]
@@ -54,13 +54,23 @@ def test_collapse_has_the_moments_of_the_mixture():
     assert moments.noise == pytest.approx(np.sqrt(mean_square))
 
 
+def test_a_mixture_is_the_same_however_many_thetas_come_at_a_time():
+    points, whole, _ = points_and_conditional()
+    mean, covariance, evidence = whole.mean, whole.covariance, whole.log_evidence
+    parts = [Conditional(mean[k], covariance[k], evidence[k]) for k in (slice(2), slice(2, 5))]
+    whole, cut = mixed(points, [whole]), mixed(points, parts)
+    np.testing.assert_allclose(cut.covariance, whole.covariance, rtol=1e-14)
+    np.testing.assert_array_equal(cut.mean, whole.mean)
+    np.testing.assert_array_equal(cut.variances, whole.variances)
+
+
 def test_relative_spread_averages_to_one_and_follows_the_variance():
     points, conditional, measurement = points_and_conditional()
-    spread = relative_spread(points, conditional, measurement)
+    spread = relative_spread(points, mixed(points, [conditional]), measurement)
     assert points.weights @ spread == pytest.approx(1.0)
     same_mean = Conditional(np.zeros((2, 3)), np.stack([np.eye(3), 4 * np.eye(3)]), np.zeros(2))
     two = WeightedPoints(np.zeros((2, 2)), np.array([0.5, 0.5]), 0.0)
-    first, second = relative_spread(two, same_mean, measurement)
+    first, second = relative_spread(two, mixed(two, [same_mean]), measurement)
     assert second == pytest.approx(4 * first)
 
 

@@ -1,5 +1,6 @@
 """All of the inference together: against the non-private model, and where data are hopeless."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Wh
 
 from dpgp import PrivateGPRegressor
 from dpgp.inference.priors import default_kernel, hyper_prior
-from dpgp.inference.stages import TargetFit, infer
+from dpgp.inference.stages import AT_ONCE, POINTS, TargetFit, infer
 from dpgp.planning.few_rows import FewRowsWarning
 from dpgp.privacy.noise import SeededNoiseWarning
 
@@ -261,3 +262,17 @@ def test_intervals_cover_functions_of_the_prior():
             found.append(np.mean(np.abs(f - mean) <= half_width))
     assert np.mean(covered[0.95]) > 0.9
     assert 0.4 < np.mean(covered[0.5]) < 0.75
+
+
+def test_memory_does_not_grow_with_the_number_of_hyperparameters():
+    d = 60
+    model, (X, y) = model_1d(d, 0.1), rows_1d(500)
+    stage = release(model.features.evaluate(X), y, 1.0, np.random.default_rng(0))
+    tracemalloc.start()
+    try:
+        infer(model, [stage], None, 1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # a dozen batches are held at a time, not half a dozen of all 3 · POINTS matrices
+    assert peak < 16 * 8 * AT_ONCE < 6 * 8 * 3 * POINTS * d**2

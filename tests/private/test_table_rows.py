@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from heard import Heard
-from pyarrow import parquet
+from pyarrow import feather, parquet
 
 from dpgp import PrivateGPRegressor
 from dpgp.domain import Box
@@ -147,6 +147,20 @@ def test_a_table_that_changes_between_passes_is_noticed(tmp_path, content):
     rows = TableRows.opened(open_files(path), wanted())
     path.write_text(content)
     with pytest.raises(TableError, match=r"changed while it was read|more or fewer cells"):
+        exact_gram(rows, FEATURES)
+
+
+@pytest.mark.parametrize("write", [parquet.write_table, feather.write_feather])
+def test_columns_that_change_between_passes_are_noticed(tmp_path, write):
+    names = ["age", "dose", "height"]
+    table, path = pa.table(TABLE).select(names), tmp_path / "live"
+    write(table, path)
+    rows = TableRows.opened(open_files(path), wanted())
+    write(table.rename_columns(["dose", "age", "height"]), path)
+    with pytest.raises(TableError, match="live': the table changed while it was read"):
+        exact_gram(rows, FEATURES)
+    path.unlink()
+    with pytest.raises(TableError, match=r"cannot read '.*live': no such file"):
         exact_gram(rows, FEATURES)
 
 

@@ -309,6 +309,51 @@ def test_folders_and_patterns_are_read_in_the_order_of_their_paths(tmp_path):
     ]
 
 
+def test_a_pattern_reads_the_folders_that_it_matches_and_every_file_once(tmp_path):
+    for name in ("a.parts/1.csv", "a.parts/_SUCCESS", "b.parts/1.csv", "c.parts"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"who\n{name}\n")
+    names = [["a.parts/1.csv"], ["b.parts/1.csv"], ["c.parts"]]
+    assert read_table(str(tmp_path / "*.parts")).rows() == names
+    (tmp_path / "a.parts/_SUCCESS").unlink()
+    assert read_table(str(tmp_path / "**")).rows() == names
+
+
+@pytest.mark.parametrize("other", ["rows/1.csv", "rows/../rows/1.csv", "link.csv"])
+def test_a_file_that_is_named_twice_is_refused(tmp_path, other):
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows/1.csv").write_text("a\n1\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "rows/1.csv")
+    with pytest.raises(TableError, match="its rows would count twice; name every file once"):
+        open_files([tmp_path / "rows", f"{tmp_path}/{other}"])
+
+
+def test_a_link_in_a_folder_whose_file_is_gone_is_missed(tmp_path):
+    (tmp_path / "1.csv").write_text("a\n1\n")
+    (tmp_path / "2.csv").symlink_to(tmp_path / "gone.csv")
+    with pytest.raises(TableError, match=r"cannot read '.*2\.csv': no such file"):
+        open_files(tmp_path)
+
+
+def test_a_table_without_rows_among_others_adds_nothing(tmp_path):
+    parquet.write_table(pa.table({"a": [1.0, 2.0]}), tmp_path / "1.parquet")
+    parquet.write_table(pa.table({"a": pa.nulls(0)}), tmp_path / "2.parquet")
+    (tmp_path / "3.csv").write_text("a\n")
+    parquet.write_table(pa.table({"a": [3]}), tmp_path / "4.parquet")
+    assert read_table(tmp_path).numbers("a").tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.timestamp("us"), pa.date32(), pa.time64("us"), pa.duration("s")]
+)
+@pytest.mark.parametrize("encoded", [False, True])
+def test_dates_and_times_are_refused_with_a_remedy(kind, encoded):
+    column = pa.array([1, 2, 2], pa.int64() if kind.bit_width == 64 else pa.int32()).cast(kind)
+    cells = Cells(pa.table({"born": column.dictionary_encode() if encoded else column}))
+    with pytest.raises(TableError, match="column 'born' holds dates or times; make them numbers"):
+        cells.numbers("born")
+
+
 def test_a_column_that_another_file_lacks_is_named_with_the_file(tmp_path):
     (tmp_path / "1.csv").write_text("a,b\n1,2\n")
     (tmp_path / "2.csv").write_text("b,c\n1,2\n")

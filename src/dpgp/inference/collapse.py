@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,26 +18,44 @@ from dpgp.inference.pull_back import positive_part
 Array = NDArray[np.float64]
 
 
-def collapse(points: WeightedPoints, conditional: Conditional, measurement: Measurement) -> Moments:
+@dataclass(frozen=True)
+class Mixture:
+    """Beliefs about w' under every θ: means, variances, and the average Σω V_θ of covariances."""
+
+    mean: Array
+    variances: Array
+    covariance: Array
+
+
+def mixed(points: WeightedPoints, conditionals: Iterable[Conditional]) -> Mixture:
+    """Return what a posterior over all θ needs of them, whose covariances come some at a time."""
+    mean, variances, covariance, seen = [], [], np.zeros(()), 0
+    for some in conditionals:
+        weights = points.weights[seen : seen + len(some.mean)]
+        covariance = covariance + np.tensordot(weights, some.covariance, axes=1)
+        mean.append(some.mean)
+        variances.append(np.diagonal(some.covariance, axis1=1, axis2=2))
+        seen += len(weights)
+    return Mixture(np.concatenate(mean), np.concatenate(variances), covariance)
+
+
+def collapse(points: WeightedPoints, mixture: Mixture, measurement: Measurement) -> Moments:
     """Return mean and covariance of w over θ, w̄ = Σω w_θ, V̄ = Σω(V_θ + (w_θ − w̄)(w_θ − w̄)ᵀ)."""
     omega, U = points.weights, measurement.U
-    mean = omega @ conditional.mean
-    centred = conditional.mean - mean
-    V = np.tensordot(omega, conditional.covariance, axes=1) + (omega * centred.T) @ centred
+    mean = omega @ mixture.mean
+    centred = mixture.mean - mean
+    V = mixture.covariance + (omega * centred.T) @ centred
     noise = np.sqrt(omega @ np.exp(2 * points.thetas[:, -1]))
     # w = Uw'
     # V_θ is a difference: with little noise its last digits may make it negative
     return Moments(np.asarray(U @ mean), positive_part(U @ V @ U.T), float(noise))
 
 
-def relative_spread(
-    points: WeightedPoints, conditional: Conditional, measurement: Measurement
-) -> Array:
+def relative_spread(points: WeightedPoints, mixture: Mixture, measurement: Measurement) -> Array:
     """Return how much of f is unknown under each θ, tr(B(V_t + (w_t − w̄)(w_t − w̄)ᵀ)), of mean 1."""
     # UᵀBU = Λ: tr(Λ(V'_t + (w'_t − w̄')(w'_t − w̄')ᵀ))
-    centred = conditional.mean - points.weights @ conditional.mean
-    variances = np.diagonal(conditional.covariance, axis1=1, axis2=2)
-    spread = np.maximum((centred**2 + variances) @ measurement.Lambda, TINY)
+    centred = mixture.mean - points.weights @ mixture.mean
+    spread = np.maximum((centred**2 + mixture.variances) @ measurement.Lambda, TINY)
     return np.asarray(spread / (points.weights @ spread))
 
 

@@ -33,6 +33,9 @@ SLIGHT = 1e-9
 UNLIKELY = 1e-4
 """Weight of a candidate, relative to the likeliest, below which it is left out of functionals."""
 
+AT_ONCE = 256
+"""Candidates that are conditioned at a time: all of them would take a hundred megabytes."""
+
 EDGE_OF_MASS = 1e-6
 """Keeps normal scores finite where a candidate has no mass beyond a bin."""
 
@@ -98,9 +101,8 @@ class LawBelief:
     def likely(self) -> LawBelief:
         """Return the same without candidates that hardly count."""
         kept = self.is_likely
-        b, cdfs, bends, log_prior, places = self.candidates
         return LawBelief(
-            Candidates(b[kept], cdfs[kept], bends[kept], log_prior[kept], places),
+            _some(self.candidates, kept),
             self.weights[kept] / self.weights[kept].sum(),
             self.masses[kept],
             self.covariances[kept],
@@ -137,6 +139,23 @@ def believe(
     :math:`D_b = \mathrm{diag}(b)`; weights and means are then exact. Where n is itself noisy, its
     ``n_std`` adds :math:`\sigma_n^2bb^\top`.
     """
+    starts = range(0, len(candidates.bins), AT_ONCE)
+    some = (_some(candidates, slice(k, k + AT_ONCE)) for k in starts)
+    parts = [_condition(counts, noise_std, n, each, n_std) for each in some]
+    log_weights, masses, covariances = map(np.concatenate, zip(*parts, strict=True))
+    weights = np.exp(log_weights - log_weights.max())
+    return LawBelief(candidates, weights / weights.sum(), masses, covariances)
+
+
+def _some(candidates: Candidates, kept: slice | NDArray[np.bool_]) -> Candidates:
+    bins, cdfs, bends, log_prior, places = candidates
+    return Candidates(bins[kept], cdfs[kept], bends[kept], log_prior[kept], places)
+
+
+def _condition(
+    counts: Array, noise_std: float, n: float, candidates: Candidates, n_std: float
+) -> tuple[Array, Array, Array]:
+    """Return log weights, and mean and covariance of the bins' masses under each candidate."""
     b = candidates.bins
     D_b, bb = b[:, :, None] * np.eye(b.shape[1]), b[:, :, None] * b[:, None, :]
     # Cov(c) = n²σ_f² D_bKD_b + n(D_b − bbᵀ) + σ_n² bbᵀ + σ_h² I
@@ -147,11 +166,8 @@ def believe(
     log_determinant = np.linalg.slogdet(signal + noise)[1]
     # −½ rᵀCov(c)⁻¹r − ½ log|Cov(c)|, r = c − nb
     misfit = np.sum(residual[:, :, 0] * solved[:, :, 0], axis=1)
-    log_weights = candidates.log_prior - 0.5 * misfit - 0.5 * log_determinant
-    weights = np.exp(log_weights - log_weights.max())
-    return LawBelief(
-        candidates,
-        weights / weights.sum(),
+    return (
+        candidates.log_prior - 0.5 * misfit - 0.5 * log_determinant,
         # E[q | c] = b + n σ_f² D_bKD_b Cov(c)⁻¹ r,  Cov(q | c) = (S − S Cov(c)⁻¹ S)/n², S = signal
         b + (signal @ solved[:, :, :1])[:, :, 0] / n,
         (signal - signal @ solved[:, :, 1:]) / n**2,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from dpgp.features.base import WhitenedMap
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.clip_choice import best_kappa, directions_of, guard_kappa
 from dpgp.inference.clusters import clustered
-from dpgp.inference.collapse import collapse, relative_spread, thin
+from dpgp.inference.collapse import collapse, mixed, relative_spread, thin
 from dpgp.inference.early_mean import EarlyMean
 from dpgp.inference.evidence import (
     Conditional,
@@ -45,6 +45,9 @@ DRAWS = 32
 
 FIRST_SWEEPS, SWEEPS = 4, 2
 """Linearisations at the first stage, which starts from the prior, and at others, which go on."""
+
+AT_ONCE = 2**17
+"""Numbers of a batch of matrices, one for each θ: a dozen such batches are held at a time."""
 
 ROUNDS, LAST_ROUNDS = 1, 2
 """Proposals fitted in a sweep, and in the last one, whose points are kept."""
@@ -116,10 +119,10 @@ def infer(
         measurement = combine_stages(stages, gram, moments, residual.law)
         rounds = LAST_ROUNDS if sweep == sweeps - 1 else ROUNDS
         points, fitted = _integrate(model, stages, measurement, residual, proposals, rounds)
-        conditional = _condition(model, stages, measurement, points.thetas)
-        moments = collapse(points, conditional, measurement)
+        mixture = mixed(points, _conditionals(model, stages, measurement, points.thetas))
+        moments = collapse(points, mixture, measurement)
         proposals = [proposals[0], fitted]
-    spreads = relative_spread(points, conditional, measurement)
+    spreads = relative_spread(points, mixture, measurement)
     return State(moments, fitted, points, gram, spreads)
 
 
@@ -132,16 +135,21 @@ def _integrate(
     rounds: int,
 ) -> tuple[WeightedPoints, Proposal]:
     def log_density(thetas: Array) -> Array:
-        evidence = _condition(model, stages, measurement, thetas).log_evidence
+        some = _conditionals(model, stages, measurement, thetas)
+        evidence = np.concatenate([each.log_evidence for each in some])
         return evidence + residual.log_density(thetas) + model.prior.log_density(thetas)
 
     return integrate(log_density, proposals, POINTS, rounds)
 
 
-def _condition(
+def _conditionals(
     model: Model, stages: Sequence[StageRelease], measurement: Measurement, thetas: Array
-) -> Conditional:
-    return condition(measurement, stages, model.features, model.kernel, thetas)
+) -> Iterator[Conditional]:
+    """Yield beliefs under some θ at a time, in their order."""
+    step = max(AT_ONCE // model.features.dimension**2, 1)
+    for start in range(0, len(thetas), step):
+        some = thetas[start : start + step]
+        yield condition(measurement, stages, model.features, model.kernel, some)
 
 
 class TargetFit:

@@ -12,8 +12,8 @@ from pyarrow import ipc
 
 from dpgp.private.cells import Cells
 from dpgp.private.rows import BATCH_ROWS
-from dpgp.private.table_file import Piece, clean_names
-from dpgp.private.tables import TableError
+from dpgp.private.table_file import Piece, clean_names, opened_file
+from dpgp.private.tables import CHANGED, TableError
 
 FILE = b"ARROW1"
 STREAM = b"\xff\xff\xff\xff"
@@ -44,6 +44,8 @@ class ArrowFile:
         order = sorted(wanted)
         with _opened(self.path, self.where) as source:
             reader = _reader(source, self.where, order, is_stream=self.is_stream)
+            if clean_names(reader.schema.names) != tuple(self.names[k] for k in order):
+                raise TableError(self.where + CHANGED)
             for batch in self._batches(reader):
                 table = pa.Table.from_batches([batch]).select([order.index(k) for k in wanted])
                 named = table.rename_columns(list(names))
@@ -77,6 +79,7 @@ class ArrowFile:
 
 
 def _opened(path: str, where: str) -> Any:
+    opened_file(path, where).close()  # says why where it is gone, or nobody may read it
     try:
         return pa.OSFile(path, "rb")
     except Exception:

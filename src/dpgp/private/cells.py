@@ -46,7 +46,13 @@ class Cells:
 
     def numbers(self, name: str) -> Array:
         """Return a column as numbers; missing ones, in whatever spelling, are NaN."""
-        found = numbers_of(self._with_points(self._column(name)))
+        column = self._column(name)
+        if _is_time(column.type):
+            raise TableError(
+                f"{self.where}column '{name}' holds dates or times; make them numbers of one unit "
+                "first, such as days since a public date."
+            )
+        found = numbers_of(self._with_points(column))
         if found is None:
             raise TableError(
                 f"{self.where}column '{name}' holds cells that are not numbers; write numbers with "
@@ -124,6 +130,10 @@ def is_missing(cell: Any) -> bool:
     if isinstance(cell, str):
         return cell.strip().casefold() in MISSING
     return cell is None or cell != cell  # NaN is the one number that differs from itself
+
+
+def _is_time(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_temporal(kind.value_type if pa.types.is_dictionary(kind) else kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:

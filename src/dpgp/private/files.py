@@ -44,18 +44,32 @@ def open_files(
     paths = [path for one in given for path in _paths(os.fspath(one))]
     if not paths:
         raise TableError("no file was named; name a CSV, Parquet or Arrow file.")
+    _check_named_once(paths)
     files = [_open(path) for path in paths]
     return [replace(f, decimal=decimal) if isinstance(f, CsvFile) else f for f in files]
+
+
+def _check_named_once(paths: Sequence[str]) -> None:
+    """Raise where a file is named twice: its rows would count twice, and their protection half."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        other = seen.setdefault(os.path.realpath(path), path)
+        if other is not path:
+            raise TableError(
+                f"'{path}' is named twice, also as '{other}', so that its rows would count twice; "
+                "name every file once."
+            )
 
 
 def _paths(source: str) -> list[str]:
     if source == STANDARD_INPUT:
         return [source]
     if os.path.isdir(source):
-        found = sorted(str(path) for path in Path(source).rglob("*") if _is_data(path, source))
+        found = _files_in(Path(source))
     elif glob.has_magic(source) and not os.path.exists(source):
-        matches = sorted(glob.glob(source, recursive=True))
-        found = [path for path in matches if os.path.isfile(path)]
+        # a pattern may match a folder and the files in it
+        matches = glob.glob(source, recursive=True)
+        found = sorted({path for match in matches for path in _matched(Path(match))})
     else:
         return [source]
     if not found:
@@ -63,9 +77,21 @@ def _paths(source: str) -> list[str]:
     return found
 
 
-def _is_data(path: Path, folder: str) -> bool:
-    """Leave out what is hidden, and what clusters write beside their tables."""
-    return path.is_file() and not any(
+def _matched(path: Path) -> list[str]:
+    return _files_in(path) if path.is_dir() else [str(path)]
+
+
+def _files_in(folder: Path) -> list[str]:
+    return sorted(str(path) for path in folder.rglob("*") if _is_data(path, folder))
+
+
+def _is_data(path: Path, folder: Path) -> bool:
+    """Leave out what is hidden, and what clusters write beside their tables.
+
+    A link to a file that is gone stays in, to be missed.
+    """
+    is_there = path.is_file() or (path.is_symlink() and not path.exists())
+    return is_there and not any(
         part.startswith((".", "_")) for part in path.relative_to(folder).parts
     )
 

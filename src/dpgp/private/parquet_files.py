@@ -12,8 +12,8 @@ from pyarrow import parquet
 
 from dpgp.private.cells import Cells
 from dpgp.private.rows import BATCH_ROWS
-from dpgp.private.table_file import Piece, clean_names
-from dpgp.private.tables import TableError
+from dpgp.private.table_file import Piece, clean_names, opened_file
+from dpgp.private.tables import CHANGED, TableError
 
 MAGIC = b"PAR1"
 NOT_PARQUET = "the file is not Parquet, or damaged; write it again."
@@ -42,6 +42,8 @@ class ParquetFile:
         """Yield some rows at a time."""
         stored = [self.stored_names[self.names.index(name)] for name in names]
         with _reader(self.path, self.where) as reader:
+            if tuple(reader.schema_arrow.names) != self.stored_names:
+                raise TableError(self.where + CHANGED)
             batches = reader.iter_batches(BATCH_ROWS, list(self.groups), stored, use_threads=True)
             while (batch := self._next(batches)) is not None:
                 table = pa.Table.from_batches([batch]).select(stored).rename_columns(list(names))
@@ -62,6 +64,7 @@ class ParquetFile:
 
 
 def _reader(path: str, where: str) -> Any:
+    opened_file(path, where).close()  # says why where it is gone, or nobody may read it
     try:
         return parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
     except Exception:  # whatever it says may quote the data

@@ -22,13 +22,11 @@ from dpgp.private.cells import Cells
 from dpgp.private.rows import Rows
 from dpgp.private.source import RowQuestion, total_over
 from dpgp.private.table_file import Piece, TableFile, require
-from dpgp.private.tables import TableError
+from dpgp.private.tables import CHANGED, TableError
 from dpgp.private.units import Bits, first_rows, unpacked
 from dpgp.private.watching import watched_first
 
 Array = NDArray[np.float64]
-
-CHANGED = "the table changed while it was read; leave it alone until the fit is done."
 
 
 @dataclass(frozen=True)

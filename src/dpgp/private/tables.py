@@ -16,6 +16,7 @@ UNEQUAL_LINES = (
     "some lines have more or fewer cells than the first, which names the columns; put cells that "
     "hold the delimiter into quotation marks, and remove blank lines."
 )
+CHANGED = "the table changed while it was read; leave it alone until the fit is done."
 DAMAGED = "the file is damaged, or cut short; write it again."
 
 
