@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from dpgp.coded_rows import CodedRows, categories_of, coded_matrix
 from dpgp.domain import Box
 from dpgp.effects.methods import EffectMethods
 from dpgp.ledger.ledger import ledger_of
+from dpgp.model.outputs import OutputMethods
 from dpgp.numeric import check_column_names, column_names, target_names
 from dpgp.options import Options
 from dpgp.planning.few_rows import FewRowsWarning, are_few, nothing_better
@@ -54,7 +54,7 @@ NOT_OPTIONS = {
 """Parameters that are read by themselves."""
 
 
-class PrivateGP(EffectMethods, BaseEstimator):  # type: ignore[misc]
+class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[misc]
     """A Gaussian process that is fitted under differential privacy."""
 
     def fit(
@@ -197,14 +197,6 @@ class PrivateGP(EffectMethods, BaseEstimator):  # type: ignore[misc]
     def health_(self) -> tuple[str, ...]:
         """What looks wrong, a sentence with its remedy each, from released numbers alone."""
         return self._fitted().health
-
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the fitted model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
-        self._fitted().save(path, overwrite=overwrite)
-
-    def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
-        """Write a page about the fitted model that any browser shows offline. docs/report.md"""
-        self._fitted().report(path, title)
 
     def _fitted(self) -> FittedModel:
         check_is_fitted(self)

@@ -16,6 +16,7 @@ from dpgp.estimator import PrivateGP
 from dpgp.inference.conformal import COVERAGE
 from dpgp.ledger.ledger import Ledger
 from dpgp.model.centiles import CentileMethods
+from dpgp.model.outputs import PlotMethods
 from dpgp.numeric import (
     Seed,
     numeric_targets,
@@ -24,15 +25,13 @@ from dpgp.numeric import (
 from dpgp.privacy.arguments import DELTA, EPSILON
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from dpgp.categories import Level
     from dpgp.sites import Site
 
 Array = NDArray[np.float64]
 
 
-class PrivateGPRegressor(CentileMethods, RegressorMixin, PrivateGP):  # type: ignore[misc]
+class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP):  # type: ignore[misc]
     r"""Gaussian-process regression under :math:`(\epsilon, \delta)`-differential privacy.
 
     Protects inputs and targets. A noisy Gram matrix of features is released in stages, each about
@@ -218,16 +217,6 @@ class PrivateGPRegressor(CentileMethods, RegressorMixin, PrivateGP):  # type: ig
         if sample_weight is not None:
             sample_weight = numeric_vector(sample_weight, len(mean), "sample_weight")
         return float(r2_score(targets, mean, sample_weight=sample_weight))
-
-    def plot(
-        self,
-        ax: Axes | Sequence[Axes] | None = None,
-        *,
-        target: int | None = None,
-        centiles: bool = False,
-    ) -> Axes | list[Axes]:
-        """Draw the fitted model, as :meth:`dpgp.model.fitted.FittedModel.plot`."""
-        return self._fitted().plot(ax, target=target, centiles=centiles)
 
     def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
         return Box.from_bounds(self.target_bounds, targets, names, argument="target_bounds")

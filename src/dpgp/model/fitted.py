@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,16 +27,16 @@ from dpgp.model.centiles import (
 from dpgp.model.density import InputDensity
 from dpgp.model.identity import model_id
 from dpgp.model.new_inputs import as_inputs
+from dpgp.model.outputs import OutputMethods, PlotMethods
 from dpgp.numeric import Seed, as_random_state
 from dpgp.options import Options
 from dpgp.privacy.certificate import Certificate
 from dpgp.roots import symmetric_root
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 Array = NDArray[np.float64]
-
 
 LOG_ROOT = np.log(np.sqrt(2.0 * np.pi))
 """The logarithm of the density of a standard normal law at 0, but for its sign."""
@@ -50,7 +48,7 @@ NINE_IN_TEN = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FittedModel(CentileMethods, EffectMethods):
+class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
     """A Gaussian process fitted under differential privacy. No row of the data is in it.
 
     ``posteriors``, ``calibrations`` and ``stages`` have one entry a target, and so have ``scales``,
@@ -198,47 +196,13 @@ class FittedModel(CentileMethods, EffectMethods):
 
         return check_health(self)
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
-        from dpgp.model.file import save
-
-        save(self, path, overwrite)
-
-    def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
-        """Write a page about the model that any browser shows offline. docs/report.md"""
-        from dpgp.report.html import report_html
-
-        Path(path).write_text(report_html(self, title), encoding="utf-8")
-
-    def plot(
-        self,
-        ax: Axes | Sequence[Axes] | None = None,
-        *,
-        target: int | None = None,
-        centiles: bool = False,
-    ) -> Axes | list[Axes]:
-        """Draw the mean, how well it is known, where observations fall, and where the rows are.
-
-        One input: a curve. Two: a map, pale where little is known. Three: one panel an input, the
-        others held at their private medians. More: averages over the private model of the inputs,
-        along the six most important ones. Returns the axes; with three inputs or more, a list of
-        one for each panel, and then ``ax`` is such a list too. ``target`` chooses among several
-        targets. ``centiles=True`` draws centiles of new observations instead, along one
-        input or, with more, along each of the six most important ones, the others held.
-        """
-        from dpgp.report.centile_plot import draw_centiles
-        from dpgp.report.model_plot import draw_model
-
-        return (draw_centiles if centiles else draw_model)(self, ax, target)
-
     def unit_inputs(self, X: Any) -> Array:
         """Return raw inputs clipped to their bounds, scaled to [−1, 1]^D and warped."""
         return self.inputs(as_inputs(X, self.options.box))
 
     def mean_and_std(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean, not yet cut, and standard deviation of one target at unit inputs."""
-        is_of_function = latent or self.options.is_yes_no
-        if is_of_function:
+        if latent or self.options.is_yes_no:
             mean, std = self.posteriors[target].predict(U, latent=True)
         else:
             mean, std = self._predictives[target].at(U)

@@ -17,7 +17,6 @@ from dpgp.checked_values import (
     as_covariance,
     as_fields,
     as_findings,
-    as_flag,
     as_items,
     as_matrix,
     as_number,
@@ -25,26 +24,24 @@ from dpgp.checked_values import (
     as_text,
     as_vector,
     as_whole,
-    check_increasing,
     number_to_json,
     triangle_to_json,
 )
-from dpgp.domain import Box
 from dpgp.features.base import WrittenMap
 from dpgp.features.files import features_from_json, features_to_json
-from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.moments import Moments
 from dpgp.inference.posterior import Posterior
-from dpgp.inference.warp import Warp
 from dpgp.kernels.files import kernel_from_json, kernel_to_json, own_kernel_from_json
-from dpgp.model.file.categories import (
-    categories_to_json,
-    classes_to_json,
-    with_categories,
-    with_classes,
+from dpgp.model.file.boxes import (
+    CLASSES_FROM,
+    box_to_json,
+    inputs_from_json,
+    inputs_to_json,
+    targets_from_json,
 )
+from dpgp.model.file.categories import classes_to_json
 from dpgp.model.file.guarantee import about, certificate_from_json, certificate_to_json
 from dpgp.model.file.observations import (
     SIGNED_FROM,
@@ -68,7 +65,7 @@ from dpgp.options import Options
 Array = NDArray[np.float64]
 
 KIND = "dpgp model"
-FORMAT, FORMAT_OF_NUMBERS = 4, 3
+FORMAT, FORMAT_OF_NUMBERS = CLASSES_FROM, 3
 """Newest format, that of classes and counts, and that of others. Formats 1 and, where there are
 categories, 2 had no function of the scale, and the law of absolute residuals."""
 NEWEST_FORMAT = 10**6
@@ -112,7 +109,7 @@ def encode(model: FittedModel) -> dict[str, Any]:
     target_box = model.options.target_box
     version = _format_of(model.options)
     classes = {} if version < FORMAT else {"classes": classes_to_json(target_box)}
-    targets = {**_box_to_json(target_box), **classes}
+    targets = {**box_to_json(target_box), **classes}
     document = {
         "about": about(model.certificate),
         "kind": KIND,
@@ -122,7 +119,7 @@ def encode(model: FittedModel) -> dict[str, Any]:
         "id": model.id,
         "guarantee": certificate_to_json(model.certificate),
         "settings": settings_to_json(model.options),
-        "inputs": _inputs_to_json(model.inputs),
+        "inputs": inputs_to_json(model.inputs),
         "targets": {**targets, "as_columns": model.n_targets > 1},
         "features": features_to_json(features),
         "scale_features": scale_features_to_json(model.scales),
@@ -148,7 +145,7 @@ def decode(document: Any) -> FittedModel:
     fields = as_fields(without, "the file", _FIELDS + (("scale_features",) if is_signed else ()))
     for name in ("about", "dpgp_version", "created"):
         as_text(fields[name], name)
-    inputs = _inputs(fields["inputs"], version)
+    inputs = inputs_from_json(fields["inputs"], version)
     columns = inputs.dimension
     features = features_from_json(fields["features"], "features", columns)
     _check_size(features)
@@ -162,7 +159,7 @@ def decode(document: Any) -> FittedModel:
         scale_from_json(item.get("scale"), f"models[{k}].scale", shared)
         for k, item in enumerate(items)
     ]
-    target_box = _targets(fields["targets"], len(models), version)
+    target_box = targets_from_json(fields["targets"], len(models), version)
     certificate = certificate_from_json(fields["guarantee"])
     model = FittedModel(
         options=settings_from_json(
@@ -189,15 +186,6 @@ def _check_id(model: FittedModel, document: dict[str, Any]) -> None:
         raise ModelFileError("`id` does not follow from the sums in `stages`.")
 
 
-def _targets(value: Any, count: int, version: int) -> Box:
-    names = ("low", "high", "names", *(["classes"] if version >= FORMAT else []), "as_columns")
-    fields = as_fields(value, "targets", names)
-    if not as_flag(fields["as_columns"], "targets.as_columns") and count > 1:
-        raise ModelFileError("`targets.as_columns` must be true where there are several targets.")
-    box = _box(fields, "targets", count)
-    return box if fields.get("classes") is None else with_classes(box, fields["classes"])
-
-
 def _check_settings(model: FittedModel) -> None:
     """Refuse options that contradict the certificate."""
     options, certificate = model.options, model.certificate
@@ -216,53 +204,6 @@ def _check_format(document: Any) -> None:
             f"the file was written by a newer dpgp (format {version}); this one reads up to "
             f"format {FORMAT}: upgrade dpgp."
         )
-
-
-def _box_to_json(box: Box) -> dict[str, Any]:
-    names = None if box.names is None else [as_text(str(name), "names") for name in box.names]
-    return {"low": box.low.tolist(), "high": box.high.tolist(), "names": names}
-
-
-def _box(fields: dict[str, Any], where: str, columns: int | None = None) -> Box:
-    low = as_vector(fields["low"], f"{where}.low", columns)
-    high = as_vector(fields["high"], f"{where}.high", len(low))
-    if not 1 <= len(low) <= LARGEST or not np.all(low < high):
-        raise ModelFileError(f"`{where}` must have bounds with low < high.")
-    names = fields["names"]
-    if names is not None:
-        names = tuple(as_text(name, f"{where}.names") for name in as_items(names, where))
-        if len(set(names)) != len(low):
-            raise ModelFileError(f"`{where}.names` must hold one name for each bound.")
-    return Box(low, high, names)
-
-
-def _inputs_to_json(inputs: UnitInputs) -> dict[str, Any]:
-    warp, categories = inputs.warp, categories_to_json(inputs.box)
-    if warp is None:
-        return {**_box_to_json(inputs.box), **categories, "warp": None}
-    if not isinstance(warp, Warp):
-        raise ModelFileError(f"a warp of type {type(warp).__name__} cannot be saved.")
-    parts = {"edges": warp.edges.tolist(), "values": warp.values.tolist()}
-    return {**_box_to_json(inputs.box), **categories, "warp": parts}
-
-
-def _inputs(value: Any, version: int) -> UnitInputs:
-    names = ("low", "high", "names", *(["categories"] if version > 1 else []), "warp")
-    fields = as_fields(value, "inputs", names)
-    box = _box(fields, "inputs")
-    if version > 1 and not (version >= SIGNED_FROM and fields["categories"] is None):
-        box = with_categories(box, fields["categories"])
-    if fields["warp"] is None:
-        return UnitInputs(box)
-    where = "inputs.warp"
-    parts = as_fields(fields["warp"], where, ("edges", "values"))
-    edges = as_vector(parts["edges"], f"{where}.edges")
-    values = as_matrix(parts["values"], f"{where}.values", len(edges), len(box.low))
-    if len(edges) < 2 or not np.all(np.diff(edges) > 0.0):
-        raise ModelFileError(f"`{where}.edges` must increase.")
-    for row in (edges, *values):
-        check_increasing(row, where, (-1.0, 1.0))
-    return UnitInputs(box, Warp(edges, values))
 
 
 def _model_to_json(
