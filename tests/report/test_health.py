@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpgp import PrivateGPRegressor, load
 from dpgp.inference.conformal import Calibration
@@ -106,6 +107,20 @@ def test_an_error_far_above_the_forecast(healthy):
     vague = replace(posterior, moments=replace(posterior.moments, V=1e4 * posterior.moments.V))
     found = check_health(replace(healthy, posteriors=(vague,)))
     assert any("to be expected" in sentence for sentence in found)
+
+
+def test_the_forecast_that_health_is_compared_with_has_one_thread_of_blas(healthy, monkeypatch):
+    def seen(*_):
+        found.update(
+            each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"
+        )
+        raise InterruptedError
+
+    found = set()
+    monkeypatch.setattr(health, "after_steps", seen)
+    with threadpool_limits(2, user_api="blas"), pytest.raises(InterruptedError):
+        check_health(healthy)
+    assert found == {1}
 
 
 def test_predictions_stay_within_the_bounds(in_millimetres):

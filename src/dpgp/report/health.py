@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.blas import single_threaded_blas
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.conformal import COVERAGE
 from dpgp.inference.outcome_law import Kind
@@ -229,6 +230,7 @@ def far_from_forecast(look: Look) -> str | None:
     )
 
 
+@single_threaded_blas()
 def _plausible_error(model: FittedModel, posterior: Posterior) -> float:
     """Return the error of f that nine plausible functions in ten stay below with these releases."""
     options, n = model.options, model.stages[0][0].n
