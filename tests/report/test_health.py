@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpgp import PrivateGPRegressor, load
 from dpgp.inference.conformal import Calibration
@@ -126,6 +127,20 @@ def test_a_forecast_that_is_certain_raises_no_alarm(monkeypatch):
     for error in np.linspace(0.01, 0.1, 50):  # 3(x/3) is not x for some
         look = SimpleNamespace(has_atoms=False, error=float(error), model=None, posterior=None)
         assert health.far_from_forecast(look) is None
+
+
+def test_the_forecast_that_health_is_compared_with_has_one_thread_of_blas(healthy, monkeypatch):
+    def seen(*_):
+        found.update(
+            each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"
+        )
+        raise InterruptedError
+
+    found = set()
+    monkeypatch.setattr("dpgp.report.expected_error.after_steps", seen)
+    with threadpool_limits(2, user_api="blas"), pytest.raises(InterruptedError):
+        check_health(healthy)
+    assert found == {1}
 
 
 def test_predictions_stay_within_the_bounds(in_millimetres):

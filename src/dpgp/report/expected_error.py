@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.blas import single_threaded_blas
 from dpgp.planning.design import default_functions, planned_kappa, usual_assumption
 from dpgp.planning.forecast import PLAUSIBLE, Outlook, after_steps, prospect_of
 from dpgp.planning.many import plausible_many
@@ -28,6 +29,7 @@ PARTS = 5
 """Parts of the plausible functions that are forecast one after the other."""
 
 
+@single_threaded_blas()
 def expected_error(model: FittedModel, posterior: Posterior, enough: float) -> float:
     """Return the error of f that nine plausible functions in ten stay below with these releases.
 
