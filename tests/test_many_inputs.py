@@ -205,3 +205,17 @@ def test_residuals_of_two_values_are_not_clipped():
     assert np.mean((lower <= expected) & (upper >= expected)) > 0.9
     assert np.sqrt(np.mean((gp.predict(T) - expected) ** 2)) < 0.07
     assert any("PrivateGPClassifier" in line for line in gp.health_)
+
+
+def test_rows_of_a_person_that_err_together_count_once():
+    """Everybody five times: what they say is known as well as from one row each, and no better."""
+    rng, people = np.random.default_rng(2), np.repeat(np.arange(300), 5)
+    X, T = rng.uniform(-1, 1, (300, 4)), rng.uniform(-1, 1, (200, 4))
+    y = np.clip(0.5 * np.sin(2 * X[:, 0]) + 0.3 * rng.standard_normal(300), -2, 2)
+    settings = {"bounds": [(-1, 1)] * 4, "target_bounds": (-2, 2), "random_state": 0, "n_jobs": 1}
+    once = PrivateGPRegressor(10.0, 1e-6, **settings).fit(X, y)
+    often = PrivateGPRegressor(10.0, 1e-6, max_rows_per_unit=5, **settings).fit(
+        X[people], y[people], units=people
+    )
+    widths = [np.ptp(gp.predict_interval(T, latent=True), axis=0).mean() for gp in (once, often)]
+    assert widths[1] > 0.8 * widths[0]

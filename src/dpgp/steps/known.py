@@ -84,9 +84,13 @@ class Known:
         return self.n * self.mu / self.options.max_rows_per_unit
 
     def stage_weight(self, share: float) -> float:
-        """Return a stage's part of all of them, by which they share the sampling noise."""
+        """Return a stage's part of all of them, by which they share the sampling noise.
+
+        Rows of a unit may err together: m of them then say as much as one.
+        """
         kinds = (LinearStage, MetricStage)
-        return share / math.fsum(step.share for step in self.steps if isinstance(step, kinds))
+        total = math.fsum(step.share for step in self.steps if isinstance(step, kinds))
+        return share / total / self.options.max_rows_per_unit
 
     @cached_property
     def many(self) -> ManyInputs:
