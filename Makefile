@@ -98,6 +98,7 @@ docs: $(VENV)/docs.stamp
 
 bench: $(VENV)/test.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
 	@$(BIN)/python benchmarks/hot_path.py
+	@$(BIN)/python benchmarks/passes.py
 	@$(BIN)/python benchmarks/fit_time.py
 	@$(BIN)/python benchmarks/whole_jobs.py
 	@$(BIN)/python benchmarks/peers.py

@@ -1,6 +1,6 @@
 """Whole jobs as a user sees them, against the time that pyarrow alone needs to read the table.
 
-    python benchmarks/whole_jobs.py [rows]
+    python benchmarks/whole_jobs.py [rows [parquet or csv]]
 
 `dpgp fit` of a Parquet and a CSV file, two inputs, and `dpgp predict`, each a process of its own.
 """
@@ -24,13 +24,14 @@ BUDGET = ("--epsilon", "1", "--delta", "1e-8")
 
 def main():
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
+    kinds = [f".{sys.argv[2]}"] if len(sys.argv) > 2 else list(READ)
     columns = ("clock, s", "cores, s", "memory, MB", "clock / reading")
     table = Table("job", *columns, title=f"{rows:,} rows")
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model.json"
-        for kind, read in READ.items():
+        for kind in kinds:
             path = write_table(Path(folder) / f"table{kind}", rows)
-            reading = python(read, path)[0]
+            reading = python(READ[kind], path)[0]
             add(table, f"pyarrow reads {kind}", reading, reading)
             add(table, f"dpgp fit {kind}", dpgp("fit", path, *COLUMNS, *BUDGET, "--yes", "--force",
                                                 "-o", model), reading)  # fmt: skip

@@ -290,3 +290,12 @@ def test_doubt_is_continuous():
         assert shares[0] == 0.0
         assert shares[-1] == 1.0
         assert np.diff(shares).max() < 0.2
+
+
+def test_as_many_rows_as_there_may_be_leave_the_sd_of_the_density_a_number():
+    grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 15)] * 2), axis=-1).reshape(-1, 2)
+    points = np.stack(np.meshgrid(*[np.linspace(-1, 1, 5)] * 2), axis=-1).reshape(-1, 2)
+    atoms = InducingFeatures(RBF(0.5), points).evaluate(grid).T
+    n = 1e10
+    B_hat = n * atoms.T @ atoms / len(atoms) + symmetric_noise(25, 3.0, np.random.default_rng(0))
+    assert density_sd(B_hat, 3.0, atoms, grid, n) == pytest.approx(1.0, rel=0.1)
