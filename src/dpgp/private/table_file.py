@@ -78,5 +78,5 @@ def opened_file(path: str, where: str) -> BinaryIO:
         return open(path, "rb")
     except OSError as error:
         reason = (error.strerror or "it failed").lower()
-    remedy = "name a CSV, Parquet or Arrow file, a folder or a pattern of them, or - for standard"
-    raise TableError(f"cannot read '{path}': {reason}; {remedy} input.")
+    kinds = "a CSV, Excel, Stata, Parquet or Arrow file, a folder or a pattern of them"
+    raise TableError(f"cannot read '{path}': {reason}; name {kinds}, or - for standard input.")
