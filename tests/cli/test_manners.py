@@ -86,6 +86,12 @@ def test_a_small_budget_and_a_large_delta_are_said_before_spending(invoke, table
     assert "Weak guarantee: δ = 0.03 is not below 1/rows" in result.stderr
 
 
+def test_a_plan_says_what_is_weak(invoke):
+    command = ["plan", "--rows", 30, "--target", "y:0:1", "--feature", "x:0:1", "--delta"]
+    assert "Weak guarantee" not in invoke(*command, 1e-6).stdout
+    assert "δ = 0.1 is not below 1/rows" in invoke(*command, 0.1).stdout
+
+
 def test_an_interrupted_fit_writes_nothing(invoke, table, tmp_path, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt

@@ -130,7 +130,8 @@ def test_a_file_without_header_shows_no_row(write):
 
 def test_columns_are_listed_only_beside_one_that_was_asked_for(write):
     path = write("age,weight\n1,2\n")
-    with pytest.raises(TableError, match="no column 'height'; its columns are 'age', 'weight'"):
+    meant = "no column 'height'; did you mean 'weight'\\? Its columns are 'age', 'weight'"
+    with pytest.raises(TableError, match=meant):
         read_table(path, ["age", "height"])
     with pytest.raises(TableError, match="no column 'height'") as caught:
         read_table(path, ["height"])

@@ -22,7 +22,14 @@ from dpgp.report.html.accuracy import (
     explained,
 )
 from dpgp.report.html.hyperparameters import hyperparameters
-from dpgp.report.html.payload import FEWER_DIGITS, numbers_of, packed, payload
+from dpgp.report.html.payload import (
+    ALL_DIGITS,
+    FEWER_DIGITS,
+    FEWEST_DIGITS,
+    numbers_of,
+    packed,
+    payload,
+)
 
 
 class Page(HTMLParser):
@@ -126,7 +133,7 @@ def of_bytes(text: dict) -> np.ndarray:
     return np.array(whole) * text["unit"]
 
 
-@pytest.mark.parametrize("size", [3, 5])
+@pytest.mark.parametrize("size", [3, 4, 5])
 def test_fewer_digits_are_whole_multiples_of_a_unit(size):
     matrix = np.random.default_rng(0).normal(size=(4, 3))
     text = packed(matrix, size)
@@ -143,13 +150,25 @@ def test_eight_hundred_features_and_two_targets_stay_below_five_megabytes():
     rest = len(json.dumps(numbers_of(gp, FEWER_DIGITS))) - numbers * sizes[0]
     assert rest < 100_000 + 600 * d
     assert 800 * 801 / 2 * sizes[1] + 100_000 + 2 * 60 * 800 < 5e6
+    # with the fewest digits there is room for the anchors of thirty inputs, in decimals
+    fewest = 4 / 3 * (FEWEST_DIGITS.projection + 2 * FEWEST_DIGITS.covariance)
+    assert 800 * 801 / 2 * fewest + 100_000 + 30 * 17_000 < 5e6
 
 
 def test_only_what_is_large_has_fewer_digits(monkeypatch):
-    gp = fitted("two inputs")
+    gp = fitted("five inputs")
     assert "doubles" in payload(gp)["targets"][0]["Q"]
-    monkeypatch.setattr("dpgp.report.html.payload.MOST_CHARACTERS", 1000)
-    assert "multiples" in payload(gp)["targets"][0]["Q"]
+    assert written(payload(gp)) == written(numbers_of(gp, ALL_DIGITS))
+    fewer = written(numbers_of(gp, FEWER_DIGITS))
+    for most, size in ((fewer, 5), (fewer - 1, 4)):
+        monkeypatch.setattr("dpgp.report.html.payload.MOST_CHARACTERS", most)
+        numbers = payload(gp)
+        assert numbers["targets"][0]["Q"]["size"] == 3
+        assert numbers["features"]["projection"]["size"] == size
+
+
+def written(numbers):
+    return len(json.dumps(numbers, separators=(",", ":")))
 
 
 def test_what_is_known_comes_first():

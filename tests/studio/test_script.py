@@ -1,9 +1,11 @@
 """The Python script of a study does what the study does."""
 
+import io
 import runpy
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +13,7 @@ from studio_client import girls
 
 from dpgp.cli.columns import Column, LevelColumn
 from dpgp.cli.fit import fit_request, read_request
-from dpgp.cli.header import Header
+from dpgp.cli.header import Header, read_header
 from dpgp.cli.study import Study
 from dpgp.options import Options
 from dpgp.planning.plan import plan_of
@@ -127,6 +129,24 @@ def test_the_script_fits_the_same(tmp_path, monkeypatch, study):
     np.testing.assert_allclose(theirs.predict(new), ours.predict(new), rtol=1e-9)
     assert theirs.options.counts == ours.options.counts == bool(study.counts)
     assert theirs.certificate.releases == ours.certificate.releases
+
+
+WRITE = {
+    "xlsx": lambda table, path: table.to_excel(path, index=False),
+    "dta": lambda table, path: table.to_stata(path, write_index=False),
+    "feather": lambda table, path: table.to_feather(path),
+    "parquet": lambda table, path: table.to_parquet(path),
+}
+
+
+@pytest.mark.parametrize("suffix", WRITE)
+def test_the_script_reads_what_the_studio_opens(tmp_path, suffix):
+    table = pd.read_csv(io.StringIO(girls()))
+    WRITE[suffix](table, tmp_path / f"table.{suffix}")
+    header = read_header(str(tmp_path / f"table.{suffix}"))
+    assert (header.names, header.delimiter) == (tuple(table.columns), None)
+    read = run(asked_of(PEOPLE, tmp_path, None, f"table.{suffix}"), tmp_path)["read"]()
+    pd.testing.assert_frame_equal(read, table[read.columns], check_dtype=False)
 
 
 def test_the_script_spends_from_the_ledger(tmp_path):

@@ -44,12 +44,17 @@ def print_request(
     console: Console, request: Request, rows: int | None, title: str | None = None
 ) -> None:
     """Print what a fit will release; ``rows`` is their number, a public guess of it, or None."""
-    from dpgp.report.guarantee import weak_points
-
     if title is not None:
         console.print(shown(title), style="bold", highlight=False)
     console.print("[bold]A fit spends privacy budget; those of fits to the same people add up[/]")
     print_pairs(console, request_pairs(request, rows))
+    print_weak_points(console, request, rows)
+
+
+def print_weak_points(console: Console, request: Request, rows: int | None) -> None:
+    """Print what makes a guarantee weak; nothing where it is not."""
+    from dpgp.report.guarantee import weak_points
+
     for warning in weak_points(request.epsilon, request.delta, rows):
         text = f"[yellow]Weak guarantee:[/] {shown(warning)}"
         console.print(text, soft_wrap=True, highlight=False)

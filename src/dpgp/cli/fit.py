@@ -54,8 +54,8 @@ def fit(
     data: Annotated[
         str | None,
         typer.Argument(
-            help="CSV, Parquet or Arrow file, a folder or a pattern of them; - reads standard "
-            "input.",
+            help="CSV, Excel, Stata, Parquet or Arrow file, a folder or a pattern of them; - reads "
+            "standard input.",
             show_default=False,
         ),
     ] = None,

@@ -24,6 +24,7 @@ from dpgp.cli.arguments import (
     Unit,
 )
 from dpgp.cli.columns import read_classes, read_columns, read_level_columns
+from dpgp.cli.consent import print_pairs, print_weak_points
 from dpgp.cli.failures import failures_in_words
 from dpgp.cli.output import Screen, TextTable, print_table, shown
 from dpgp.cli.progress import working
@@ -112,6 +113,7 @@ def plan(
         print_json(plan_values(planned) | _curve_values(curve) | {"epsilon_for_error": needed})
         return
     console = Screen()
+    print_weak_points(console, request, planned.n)
     print_plan(console, planned)
     _print_why(console, planned)
     _print_curve(console, curve)
@@ -173,8 +175,6 @@ def plan_values(planned: Plan) -> dict[str, Any]:
 
 def print_plan(console: Console, planned: Plan) -> None:
     """Print the forecast."""
-    from dpgp.cli.consent import print_pairs
-
     expected, design = planned.forecast, planned.design
     title = f"What {planned.n:,} rows and ε = {planned.epsilon:g} will buy, forecast without data"
     console.print(title, style="bold", highlight=False, soft_wrap=True)

@@ -40,8 +40,8 @@ def predict(
     data: Annotated[
         str,
         typer.Argument(
-            help="CSV, Parquet or Arrow file with the model's inputs, a folder or a pattern of "
-            "them; - reads standard input."
+            help="CSV, Excel, Stata, Parquet or Arrow file with the model's inputs, a folder or a "
+            "pattern of them; - reads standard input."
         ),
     ],
     output: Annotated[

@@ -43,7 +43,7 @@ def open_files(
     given = [source] if isinstance(source, str | os.PathLike) else list(source)
     paths = [path for one in given for path in _paths(os.fspath(one))]
     if not paths:
-        raise TableError("no file was named; name a CSV, Parquet or Arrow file.")
+        raise TableError("no file was named; name a CSV, Excel, Stata, Parquet or Arrow file.")
     _check_named_once(paths)
     files = [_open(path) for path in paths]
     return [replace(f, decimal=decimal) if isinstance(f, CsvFile) else f for f in files]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from typing import BinaryIO, Protocol
 
 from dpgp.private.cells import Cells
@@ -51,17 +52,19 @@ def require(file: TableFile, names: Sequence[str]) -> None:
                 f"{file.where}the table has several columns '{name}'; rename all but one."
             )
         if name not in file.names:
-            found = _what_it_has(file.names, names)
+            found = _what_it_has(file.names, names, name)
             raise TableError(f"{file.where}the table has no column '{name}'; {found}")
 
 
-def _what_it_has(names: Sequence[str], wanted: Sequence[str]) -> str:
+def _what_it_has(names: Sequence[str], wanted: Sequence[str], missed: str) -> str:
     # a file without a header has somebody's row in its first line
     if not set(names).intersection(wanted) or any(map(_is_number, names)):
         return "its first line must name the columns, in the same spelling."
+    near = get_close_matches(missed, names, n=1)
+    meant = f"did you mean '{near[0]}'? Its" if near else "its"
     listed = ", ".join(f"'{other}'" for other in names[:MOST_LISTED])
     more = ", …" if len(names) > MOST_LISTED else ""
-    return f"its columns are {listed}{more}."
+    return f"{meant} columns are {listed}{more}."
 
 
 def _is_number(text: str) -> bool:
@@ -78,5 +81,5 @@ def opened_file(path: str, where: str) -> BinaryIO:
         return open(path, "rb")
     except OSError as error:
         reason = (error.strerror or "it failed").lower()
-    remedy = "name a CSV, Parquet or Arrow file, a folder or a pattern of them, or - for standard"
-    raise TableError(f"cannot read '{path}': {reason}; {remedy} input.")
+    kinds = "a CSV, Excel, Stata, Parquet or Arrow file, a folder or a pattern of them"
+    raise TableError(f"cannot read '{path}': {reason}; name {kinds}, or - for standard input.")

@@ -73,6 +73,12 @@ READ_TEXT = """texts = dict.fromkeys({texts}, str)
         na_values=["."],
     )"""
 READ_PARQUET = "table = pd.read_parquet(DATA)"
+READ_OTHERS = {
+    ".xlsx": 'table = pd.read_excel(DATA, dtype=dict.fromkeys({texts}, str), na_values=["."])',
+    ".dta": "table = pd.read_stata(DATA, convert_categoricals=False)",
+    ".feather": "table = pd.read_feather(DATA)",
+    ".arrow": "table = pd.read_feather(DATA)",
+}
 
 
 def script_of(asked: AskedStudy) -> str:
@@ -118,15 +124,13 @@ def _question(request: Request) -> dict[str, Any]:
 
 def _read(asked: AskedStudy, request: Request) -> str:
     delimiter = asked.table.header.delimiter
-    if delimiter is None:
-        return READ_PARQUET
     unit = [] if request.unit is None else [request.unit]
     classes = [] if request.classes is None else [request.classes]
-    return READ_TEXT.format(
-        texts=[*_names([*request.categories, *classes]), *unit],
-        delimiter=delimiter,
-        decimal=str(request.decimal),
-    )
+    texts = [*_names([*request.categories, *classes]), *unit]
+    if delimiter is None:
+        suffix = PurePath(asked.table.name).suffix.lower()
+        return READ_OTHERS.get(suffix, READ_PARQUET).format(texts=texts)
+    return READ_TEXT.format(texts=texts, delimiter=delimiter, decimal=str(request.decimal))
 
 
 def _ledger(asked: AskedStudy) -> str:

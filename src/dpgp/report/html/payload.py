@@ -31,19 +31,22 @@ class Digits(NamedTuple):
     covariance: int
 
 
-ALL_DIGITS, FEWER_DIGITS = Digits(8, 8), Digits(5, 3)
-MOST_CHARACTERS = 4_500_000
-"""Of a payload with all digits; beyond, a page would not be sent by mail any more."""
+ALL_DIGITS, FEWER_DIGITS, FEWEST_DIGITS = Digits(8, 8), Digits(5, 3), Digits(4, 3)
+MOST_CHARACTERS = 4_830_000
+"""Of a payload with these digits; beyond, a page would not be sent by mail any more."""
 
 
 def payload(model: FittedModel) -> dict[str, Any]:
     """Return all numbers of the page, large matrices with fewer digits; a ValueError if it cannot.
 
-    Variances then differ by some 10⁻⁶ of the squared half-width of the target, means by less.
+    Variances then differ by some 10⁻⁶ of the squared half-width of the target, means by less; with
+    the fewest digits means differ by some 10⁻⁵ of the half-width.
     """
-    whole = numbers_of(model, ALL_DIGITS)
-    is_large = len(json.dumps(whole)) > MOST_CHARACTERS
-    return numbers_of(model, FEWER_DIGITS) if is_large else whole
+    for digits in (ALL_DIGITS, FEWER_DIGITS):
+        numbers = numbers_of(model, digits)
+        if len(json.dumps(numbers, separators=(",", ":"))) <= MOST_CHARACTERS:
+            return numbers
+    return numbers_of(model, FEWEST_DIGITS)
 
 
 def numbers_of(model: FittedModel, digits: Digits) -> dict[str, Any]:

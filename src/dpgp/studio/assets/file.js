@@ -9,9 +9,9 @@ export async function filePage(place, go) {
   place.append(
     el("h1", { tabindex: "-1" }, "Choose a table"),
     el("p", { class: "lead" },
-      "A CSV or Parquet file with a row for each observation. For now only its first line is read, which must name the columns: these names will be shown here."),
+      "A file of CSV, Excel, Stata, Parquet or Arrow with a row for each observation. For now only the names of its columns are taken from it, which must stand in its first line and will be shown here."),
     dropZone(place, "upload", "Choose a file, or drop one here", "Up to 2 GB. It is copied to a private folder on this machine, which is removed when the studio ends.",
-      ".csv,.tsv,.txt,.parquet", (file) => opened(place, go, () => send("upload", file))),
+      ".csv,.tsv,.txt,.gz,.zip,.xlsx,.dta,.parquet,.feather,.arrow", (file) => opened(place, go, () => send("upload", file))),
     pathForm(place, go),
   );
   await listResults(place);
