@@ -292,10 +292,17 @@ def test_doubt_is_continuous():
         assert np.diff(shares).max() < 0.2
 
 
-def test_as_many_rows_as_there_may_be_leave_the_sd_of_the_density_a_number():
+@pytest.mark.parametrize("n", [1e8, 1e10, 1e12])
+def test_as_many_rows_as_there_may_be_leave_the_density_as_it_is(n):
     grid = np.stack(np.meshgrid(*[np.linspace(-1, 1, 15)] * 2), axis=-1).reshape(-1, 2)
     points = np.stack(np.meshgrid(*[np.linspace(-1, 1, 5)] * 2), axis=-1).reshape(-1, 2)
     atoms = InducingFeatures(RBF(0.5), points).evaluate(grid).T
-    n = 1e10
-    B_hat = n * atoms.T @ atoms / len(atoms) + symmetric_noise(25, 3.0, np.random.default_rng(0))
-    assert density_sd(B_hat, 3.0, atoms, grid, n) == pytest.approx(1.0, rel=0.1)
+    B = n * atoms.T @ atoms / len(atoms)
+    B_hat = B + symmetric_noise(25, 3.0, np.random.default_rng(0))
+    sd = density_sd(B_hat, 3.0, atoms, grid, n)
+    assert sd == pytest.approx(1.0, rel=0.1)
+    found = density_estimate(B_hat, 3.0, atoms, grid, n, sd)
+    np.testing.assert_allclose(found.B, B, atol=1e-7 * n + 12)
+    # what is not known of B is its noise: Γ of a B̂ by itself is an upper bound
+    alone = IsotropicEstimate(B_hat, 3.0).error_trace_matrix()
+    assert np.trace(found.error_trace_matrix()) < 1.1 * np.trace(alone)

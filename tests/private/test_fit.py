@@ -7,8 +7,12 @@ from dpgp.features.inputs import UnitInputs
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.predictive import Predictive
 from dpgp.inference.warp import Warp
+from dpgp.options import Options
 from dpgp.privacy.books import Books
 from dpgp.privacy.exact_sums import UnevenArithmeticError
+from dpgp.privacy.noise import noise_source
+from dpgp.private.arrays import scaled_rows
+from dpgp.private.fit import fit_rows
 from dpgp.private.sums import BLOCK_ROWS
 from dpgp.regressor import PrivateGPRegressor
 
@@ -95,3 +99,34 @@ def test_inputs_invert_to_where_they_came_from():
     X = np.array([[1.0, 6.0], [9.5, 8.9]])
     assert np.allclose(inputs.invert(inputs(X)), X)
     assert np.array_equal(inputs(np.array([[-5.0, 99.0]])), [[-1.0, 1.0]])
+
+
+class Repeated:
+    """A source whose every row stands for many: their sums, for the price of few."""
+
+    def __init__(self, rows, times):
+        self.rows, self.times = rows, times
+        self.like = rows.like
+
+    def __len__(self):
+        return len(self.rows) * self.times
+
+    def total(self, question, threads=None):
+        return self.times * self.rows.total(question, threads)
+
+
+def test_no_number_of_rows_ends_a_fit_after_it_was_paid_for():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (1000, 1))
+    y = np.sin(3 * X.T) + rng.normal(0, 0.1, (1, 1000))
+    options = Options.parse(
+        epsilon=1.0,
+        delta=1e-12,
+        box=Box.from_bounds((-1, 1), 1),
+        target_box=Box.from_bounds((-2, 2), 1),
+    )
+    rows = Repeated(scaled_rows(X, y, options, None), 10**8)
+    model = fit_rows(rows, options, noise_source(0))
+    mean = model.predict(X[:50])
+    # a thousand rows are all that there is to learn from
+    assert np.abs(mean - np.sin(3 * X[:50, 0])).max() < 0.1

@@ -39,6 +39,9 @@ below one but for fluctuations (`missed_mass`), and a tenth is left for them."""
 SUM_ERROR = 1e-3
 """Relative sd of Σp in the covariance of p: n is known, but zero would be an infinite precision."""
 
+ROUNDING = 1e-13
+"""Eigenvalues below this share of the largest are rounding errors."""
+
 FITS, MISFITS = 1.05, 1.15
 """The same for the distance from B̂, in noise variances beyond two sds of their fluctuation."""
 
@@ -203,7 +206,8 @@ def density_sd(B_hat: Array, sigma_b: float, F: Array, positions: Array, n: floa
     g = L.T @ np.einsum("gd,gd->g", F @ beyond, F) / sigma_b**2
     # LᵀHL = QΛQᵀ; of many rows it is so large that I + s²LᵀHL has rounding errors beyond one
     eigenvalues, Q = np.linalg.eigh(L.T @ ((F @ F.T) ** 2 / sigma_b**2) @ L)
-    lam, z = np.maximum(eigenvalues, 0.0), Q.T @ g
+    seen = eigenvalues > ROUNDING * eigenvalues[-1]
+    lam, z = eigenvalues[seen], (Q.T @ g)[seen]
     log_evidence = np.array([_log_density(s * z, 1.0 + s**2 * lam) for s in DENSITY_SDS])
     return float(np.exp(softmax(log_evidence) @ np.log(DENSITY_SDS)))
 
@@ -231,8 +235,10 @@ def density_estimate(
     linear = np.einsum("gd,gd->g", F @ B_hat, F) / sigma_b**2 + inverse_prior @ np.full(G, n / G)
     # Σp = n ± SUM_ERROR·n for the covariance, exactly for the estimate
     sum_precision = (SUM_ERROR * n) ** -2.0
-    # Σ_p⁻¹ = LLᵀ = (FFᵀ)∘(FFᵀ)/σ_b² + P₀⁻¹ + 11ᵀ/(SUM_ERROR·n)²
-    L = np.linalg.cholesky(precision + sum_precision)
+    # Σ_p⁻¹ = LLᵀ = (FFᵀ)∘(FFᵀ)/σ_b² + P₀⁻¹ + 11ᵀ/(SUM_ERROR·n)²; where only P₀ speaks, B is the
+    # same whatever p, and of many rows P₀⁻¹ is below the rounding errors
+    jitter = ROUNDING * np.diag(precision).max() * np.eye(G)
+    L = np.linalg.cholesky(precision + sum_precision + jitter)
     z = solve_triangular(L, linear + sum_precision * n, lower=True)
     problem = SimplexQuadratic(precision, linear, n)
     p = minimise(problem, floor=0.5 * float(z @ z), start=np.full(G, n / G))

@@ -30,6 +30,9 @@ TAIL_FREEDOM = 0.25  # how much freer the bend is in the tails, 1 + z²/4
 SLIGHT = 1e-9
 """Relative jitter, and a slope that makes a CDF invertible: both below any count's noise."""
 
+ROUNDING = 1e-7
+"""Share of all rows to which a count is believed at most: its square keeps the digits of n²."""
+
 UNLIKELY = 1e-4
 """Weight of a candidate, relative to the likeliest, below which it is left out of functionals."""
 
@@ -160,7 +163,8 @@ def _condition(
     D_b, bb = b[:, :, None] * np.eye(b.shape[1]), b[:, :, None] * b[:, None, :]
     # Cov(c) = n²σ_f² D_bKD_b + n(D_b − bbᵀ) + σ_n² bbᵀ + σ_h² I
     signal = n * n * candidates.bends * bb
-    noise = n * (D_b - bb) + n_std**2 * bb + (noise_std**2 + SLIGHT * n) * np.eye(b.shape[1])
+    slight = SLIGHT * n + (ROUNDING * n) ** 2
+    noise = n * (D_b - bb) + n_std**2 * bb + (noise_std**2 + slight) * np.eye(b.shape[1])
     residual = (counts - n * b)[:, :, None]
     solved = np.linalg.solve(signal + noise, np.concatenate([residual, signal], axis=2))
     log_determinant = np.linalg.slogdet(signal + noise)[1]
