@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Mixture:
+class MixedBeliefs:
     """Beliefs about w' under every θ: means, variances, and the average Σω V_θ of covariances."""
 
     mean: Array
@@ -27,7 +27,7 @@ class Mixture:
     covariance: Array
 
 
-def mixed(points: WeightedPoints, conditionals: Iterable[Conditional]) -> Mixture:
+def mixed(points: WeightedPoints, conditionals: Iterable[Conditional]) -> MixedBeliefs:
     """Return what a posterior over all θ needs of them, whose covariances come some at a time."""
     mean, variances, covariance, seen = [], [], np.zeros(()), 0
     for some in conditionals:
@@ -36,10 +36,10 @@ def mixed(points: WeightedPoints, conditionals: Iterable[Conditional]) -> Mixtur
         mean.append(some.mean)
         variances.append(np.diagonal(some.covariance, axis1=1, axis2=2))
         seen += len(weights)
-    return Mixture(np.concatenate(mean), np.concatenate(variances), covariance)
+    return MixedBeliefs(np.concatenate(mean), np.concatenate(variances), covariance)
 
 
-def collapse(points: WeightedPoints, mixture: Mixture, measurement: Measurement) -> Moments:
+def collapse(points: WeightedPoints, mixture: MixedBeliefs, measurement: Measurement) -> Moments:
     """Return mean and covariance of w over θ, w̄ = Σω w_θ, V̄ = Σω(V_θ + (w_θ − w̄)(w_θ − w̄)ᵀ)."""
     omega, U = points.weights, measurement.U
     mean = omega @ mixture.mean
@@ -51,7 +51,9 @@ def collapse(points: WeightedPoints, mixture: Mixture, measurement: Measurement)
     return Moments(np.asarray(U @ mean), positive_part(U @ V @ U.T), float(noise))
 
 
-def relative_spread(points: WeightedPoints, mixture: Mixture, measurement: Measurement) -> Array:
+def relative_spread(
+    points: WeightedPoints, mixture: MixedBeliefs, measurement: Measurement
+) -> Array:
     """Return how much of f is unknown under each θ, tr(B(V_t + (w_t − w̄)(w_t − w̄)ᵀ)), of mean 1."""
     # UᵀBU = Λ: tr(Λ(V'_t + (w'_t − w̄')(w'_t − w̄')ᵀ))
     centred = mixture.mean - points.weights @ mixture.mean
