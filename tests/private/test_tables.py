@@ -320,6 +320,13 @@ def test_a_pattern_reads_the_folders_that_it_matches_and_every_file_once(tmp_pat
     assert read_table(str(tmp_path / "**")).rows() == names
 
 
+def test_one_and_the_same_name_twice_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    path = str(tmp_path / "a.csv")
+    with pytest.raises(TableError, match="named twice"):
+        open_files([path, path])
+
+
 @pytest.mark.parametrize("other", ["rows/1.csv", "rows/../rows/1.csv", "link.csv"])
 def test_a_file_that_is_named_twice_is_refused(tmp_path, other):
     (tmp_path / "rows").mkdir()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,6 @@ from dpgp.numeric import Seed, as_random_state
 from dpgp.options import Options
 from dpgp.privacy.certificate import Certificate
 from dpgp.roots import symmetric_root
-
-if TYPE_CHECKING:
-    pass
 
 Array = NDArray[np.float64]
 

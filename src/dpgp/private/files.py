@@ -53,12 +53,13 @@ def _check_named_once(paths: Sequence[str]) -> None:
     """Raise where a file is named twice: its rows would count twice, and their protection half."""
     seen: dict[str, str] = {}
     for path in paths:
-        other = seen.setdefault(os.path.realpath(path), path)
-        if other is not path:
+        file = os.path.realpath(path)
+        if file in seen:
             raise TableError(
-                f"'{path}' is named twice, also as '{other}', so that its rows would count twice; "
-                "name every file once."
+                f"'{path}' is named twice, also as '{seen[file]}', so that its rows would count "
+                "twice; name every file once."
             )
+        seen[file] = path
 
 
 def _paths(source: str) -> list[str]:
