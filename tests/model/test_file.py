@@ -26,9 +26,11 @@ from dpgp import NormalizedKernel, PrivateGPRegressor, ProductKernel
 from dpgp.json_document import layout
 from dpgp.kernels.files import kernel_to_json, own_kernel_from_json
 from dpgp.model.file import FORMAT, ModelFileError
+from dpgp.model.file.findings import LAWS
 from dpgp.model.file.model import decode, encode
 from dpgp.model.fitted import FittedModel
 from dpgp.privacy.provenance import StudyRecord
+from dpgp.steps import ResidualHistograms, TargetHistograms
 
 SEED = 987_654_321
 
@@ -421,6 +423,23 @@ HARM = [
 @pytest.mark.parametrize(("path", "value", "message"), HARM, ids=lambda part: str(part)[:40])
 def test_harmful_values_are_refused(document, tmp_path, path, value, message):
     assert message in refused(json.dumps(changed(document, path, value)), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "findings",
+    [
+        5,
+        [],
+        *({name: law} for name in LAWS for law in (None, 5, [], [3], {"a": 1}, [{"bell": "x"}])),
+    ],
+)
+def test_laws_that_are_none_are_refused(document, findings):
+    with pytest.raises(ModelFileError, match="findings"):
+        decode({**document, "findings": findings})
+
+
+def test_laws_are_those_of_the_steps_that_find_them():
+    assert (ResidualHistograms.label, TargetHistograms.label) == LAWS
 
 
 def changed(document: dict, path: tuple, value: object) -> dict:

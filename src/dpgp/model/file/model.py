@@ -16,7 +16,6 @@ from dpgp.checked_values import (
     ModelFileError,
     as_covariance,
     as_fields,
-    as_findings,
     as_items,
     as_matrix,
     as_number,
@@ -42,6 +41,7 @@ from dpgp.model.file.boxes import (
     targets_from_json,
 )
 from dpgp.model.file.categories import classes_to_json
+from dpgp.model.file.findings import findings_from_json
 from dpgp.model.file.guarantee import about, certificate_from_json, certificate_to_json
 from dpgp.model.file.observations import (
     SIGNED_FROM,
@@ -138,7 +138,6 @@ def _format_of(options: Options) -> int:
 def decode(document: Any) -> FittedModel:
     """Return the model that a document describes; everything in it is checked."""
     _check_format(document)
-    findings = as_findings(document.get("findings", {}))
     without = {name: part for name, part in document.items() if name not in _OPTIONAL}
     version = document["format"]
     is_signed = version >= SIGNED_FROM
@@ -172,7 +171,7 @@ def decode(document: Any) -> FittedModel:
         density=density_from_json(fields["input_density"], inputs.box),
         certificate=certificate,
         scales=tuple(scale for scale in scales if scale is not None),
-        findings=findings,
+        findings=findings_from_json(document.get("findings", {}), len(models)),
     )
     _check_settings(model)
     _check_predictions(model)
