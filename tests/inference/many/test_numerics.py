@@ -231,6 +231,12 @@ def test_the_sd_of_residuals_is_read_from_clipped_squares(truth):
     assert drowned == pytest.approx(1.0, rel=0.3)
 
 
+def test_the_sd_of_residuals_that_were_not_clipped_is_their_own():
+    """Every square of two values is one at a clip of one: as if all residuals had been clipped."""
+    assert residual_sd(1.0, 1e-3, 1.0, 1.0, 1e5, None) == pytest.approx(1.0, rel=0.01)
+    assert residual_sd(0.25, 1e-3, 2.0, 1.5, 1e5, None) == pytest.approx(1.0, rel=0.01)
+
+
 def test_a_root_of_a_covariance_that_rounding_made_negative():
     direction = np.linspace(1, 2, 30)
     C = np.outer(direction, direction) - 1e-5 * np.eye(30)

@@ -94,6 +94,8 @@ class Target:
     @property
     def gain(self) -> float:
         """Signal per unit of the released residual, g/R."""
+        if self.location.has_two_values:
+            return 1.0 / self.clip
         return float(self.law.slope(self.clip, max(self.tau, 0.3 * self.clip))) / self.clip
 
     @property
@@ -110,8 +112,9 @@ class Target:
 
     def take(self, measured: Measured, operator: Array, squares: Array) -> None:
         """Take a stage's release; ``squares`` are mean squares of its features."""
+        law = None if self.location.has_two_values else self.law
         self.tau = residual_sd(
-            measured.square, measured.square_noise, self.clip, self.forecast, self.n, self.law
+            measured.square, measured.square_noise, self.clip, self.forecast, self.n, law
         )
         filled = measured.square > NEARLY_ALL and measured.square_noise < 0.15
         self.was_useless = filled and self.clip < self.widest and not self.location.has_two_values
