@@ -145,6 +145,8 @@ def clean_level(text: str) -> str:
 
 def _whole(element: Any) -> int | None:
     """Return a whole number that its type can hold exactly, None for all else."""
+    if isinstance(element, np.timedelta64):  # to NumPy a span of time is a whole number
+        return None
     if isinstance(element, int | np.integer):
         number = int(element)
     elif isinstance(element, float | np.floating):

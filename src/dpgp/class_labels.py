@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
 from dpgp.categories import Category
-from dpgp.coded_rows import elements
+from dpgp.coded_rows import columns_of, elements
 
 Array = NDArray[np.float64]
 
@@ -37,7 +37,6 @@ def _labels(y: Any) -> Sequence[Any] | None:
         return None
     if len(shape) == 2 and shape[1] == 1:
         warnings.warn(COLUMN, DataConversionWarning, stacklevel=4)
-        y = np.asarray(y)[:, 0]
-    elif len(shape) != 1:
-        return None
-    return elements(y)
+        columns = columns_of(y)
+        return None if columns is None else elements(columns[0])
+    return elements(y) if len(shape) == 1 else None

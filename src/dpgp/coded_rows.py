@@ -34,7 +34,7 @@ def coded_matrix(X: Any, categories: Categories, least: int = 1) -> Array:
     """Return rows of numbers; NaN in a category for what is none of its levels."""
     if not categories:
         return numeric_matrix(X, least=least)
-    columns = _columns(X)
+    columns = columns_of(X)
     if columns is None:
         raise ValueError(_NOT_A_TABLE)
     if len(columns) != len(categories):
@@ -54,13 +54,13 @@ def categories_of(X: Any, categories: Any) -> Categories:
         return ()
     names = column_names(X)
     check_column_names(names)
-    columns = _columns(X) if names is None else names
+    columns = columns_of(X) if names is None else names
     if columns is None:
         raise ValueError(_NOT_A_TABLE)
     return read_categories(categories, names, len(columns))
 
 
-def _columns(X: Any) -> Sequence[Any] | None:
+def columns_of(X: Any) -> Sequence[Any] | None:
     """Return the columns as their table holds them; None for what is no table."""
     try:
         if hasattr(X, "iloc"):  # pandas
@@ -79,6 +79,8 @@ def _columns(X: Any) -> Sequence[Any] | None:
 
 def elements(column: Any) -> Sequence[Any]:
     """Return the elements of a column; a list is never made an array."""
+    if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
+        return list(column)  # dates and times would become numbers
     for method in ("to_pylist", "to_list", "tolist"):  # pyarrow, polars and pandas, NumPy
         if hasattr(column, method):
             elements: list[Any] = getattr(column, method)()

@@ -7,7 +7,8 @@ never do, and carry no other error behind them that does.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from datetime import date, time, timedelta
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
@@ -20,6 +21,9 @@ from dpgp.plain_text import check_names, is_name
 Array = NDArray[np.float64]
 
 _TIMES = ("date", "time", "duration", "period")
+_REAL = "biuf"
+_NUMBERS = f"{_REAL}c"  # NumPy's kinds
+_TIME_TYPES = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 
 def numeric_matrix(X: Any, argument: str = "X", least: int = 1) -> Array:
@@ -150,7 +154,14 @@ def _is_measurement(name: str) -> bool:
     return True
 
 
+def holds_times(cells: Iterable[Any]) -> bool:
+    """Return whether a cell is a date or a time."""
+    return any(isinstance(cell, _TIME_TYPES) for cell in cells)
+
+
 def _holds_times(values: Any) -> bool:
+    if isinstance(values, np.ndarray) and values.dtype.kind == "O":
+        return holds_times(values.flat)
     kinds = getattr(values, "dtypes", getattr(values, "dtype", ()))
     many = isinstance(kinds, list) or hasattr(kinds, "to_list")  # polars and pandas: one a column
     return any(str(kind).lower().startswith(_TIMES) for kind in (kinds if many else [kinds]))
@@ -161,28 +172,34 @@ def _as_array(values: Any) -> NDArray[Any] | None:
     try:
         if isinstance(values, np.ma.MaskedArray):
             return np.asarray(np.ma.filled(values.astype(object), np.nan))
-        return np.asarray(values)
+        array = np.asarray(values)
+        if isinstance(values, list | tuple) and array.dtype.kind not in _NUMBERS:
+            # one text, date or object among them: every cell stays what it is
+            return np.array(values, dtype=object)
+        return array
     except Exception:  # whatever it says may quote the data
         return None
 
 
 def _floats_of(array: NDArray[Any]) -> Array | None:
-    if array.dtype.kind in "biuf":
+    if array.dtype.kind in _REAL:
         with np.errstate(over="ignore"):  # one value beyond all floats must not cause a warning
             return array.astype(np.float64, copy=False)
     if array.dtype.kind != "O":
         return None
     try:
-        cells = [_float_of(cell) for cell in array.flat]
+        cells = [float_of(cell) for cell in array.flat]
     except Exception:  # whatever it says may quote the data
         return None
     return np.array(cells, dtype=np.float64).reshape(array.shape)
 
 
-def _float_of(cell: Any) -> float:
+def float_of(cell: Any) -> float:
+    """Return one cell as a number, NaN for a missing one; an error where it is none."""
     if cell is None or cell is getattr(sys.modules.get("pandas"), "NA", None):
         return np.nan
-    if not isinstance(cell, Real | Decimal | np.bool_):
+    # to NumPy a span of time is a whole number
+    if isinstance(cell, np.timedelta64) or not isinstance(cell, Real | Decimal | np.bool_):
         raise TypeError
     return float(cell)
 

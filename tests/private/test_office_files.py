@@ -55,12 +55,19 @@ def test_what_is_no_table_is_named(tmp_path):
     refused(path, "one CSV file", "unpack")
 
 
-def test_cells_of_several_kinds_are_text_each_by_itself(tmp_path):
+def test_cells_of_several_kinds_are_each_by_itself(tmp_path):
     path = tmp_path / "mixed.xlsx"
-    pd.DataFrame({"id": [1, "x", 12345678901234567]}).to_excel(path, index=False)
-    codes, keys = column(path, "id", "identifiers")
-    assert len(set(codes.tolist())) == 3
-    assert "x" in keys
+    pd.DataFrame({"id": [1, "x", "12345678901234567", 2**53 - 1]}).to_excel(path, index=False)
+    _, keys = column(path, "id", "identifiers")
+    assert keys == ["1", "x", "12345678901234567", str(2**53 - 1)]
+
+
+@pytest.mark.parametrize("cell", [2**53, 12345678901234567, float(2**60), 1.5, True, None])
+def test_identifiers_that_excel_cannot_hold_are_refused(tmp_path, cell):
+    path = tmp_path / "ids.xlsx"
+    pd.DataFrame({"id": [cell, 1, "x"]}, dtype=object).to_excel(path, index=False)
+    with pytest.raises(TableError, match="store long numbers as integers or text"):
+        column(path, "id", "identifiers")
 
 
 def test_decimal_commas(tmp_path):

@@ -126,9 +126,30 @@ def test_a_reader_that_is_read_once_is_refused():
 
 def test_cells_that_no_type_fits_are_not_repeated():
     frame = pd.DataFrame({"age": ["secret", 1.5], "dose": 0.0, "height": 1.0})
-    with pytest.raises(TableError, match="cannot be read as Arrow data") as caught:
-        open_object(frame, hold=False)
+    with pytest.raises(TableError, match="'age' holds cells that are not numbers") as caught:
+        TableRows.opened([open_object(frame, hold=False)], wanted())
     assert caught.value.__context__ is None
+    with pytest.raises(TableError, match="cannot be read as Arrow data") as caught:
+        open_object(frame.assign(age=np.array([1j, 2j])), hold=False)
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("rows", [100, 400, 600])
+def test_a_table_that_changes_before_its_units_are_read_is_noticed(tmp_path, rows):
+    path = tmp_path / "people.csv"
+    pd.DataFrame(TABLE).to_csv(path, index=False)
+
+    class Changing(Wanted):
+        """The first to read all rows leaves another table behind."""
+
+        def rows(self, cells):
+            pd.DataFrame(people(rows)).to_csv(path, index=False)
+            return super().rows(cells)
+
+    with pytest.raises(TableError, match="the table changed while it was read"):
+        TableRows.opened(
+            open_files(path), Changing(("age", "dose"), ("height",), "who", options(True)), 1
+        )
 
 
 def test_incomplete_rows_stay_in_the_count(tmp_path):

@@ -4,6 +4,7 @@ import gzip
 import io
 import sys
 import unicodedata
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -334,6 +335,67 @@ def test_a_file_that_is_named_twice_is_refused(tmp_path, other):
     (tmp_path / "link.csv").symlink_to(tmp_path / "rows/1.csv")
     with pytest.raises(TableError, match="its rows would count twice; name every file once"):
         open_files([tmp_path / "rows", f"{tmp_path}/{other}"])
+
+
+def a_hard_link(path, copy):
+    copy.hardlink_to(path)
+
+
+def a_copy(path, copy):
+    copy.write_bytes(path.read_bytes())
+
+
+def a_compressed_copy(path, copy):
+    copy.write_bytes(gzip.compress(path.read_bytes()))
+
+
+def an_archive(path, copy):
+    with zipfile.ZipFile(copy, "w") as archive:
+        archive.write(path, "rows.csv")
+
+
+@pytest.mark.parametrize("twice", [a_hard_link, a_copy, a_compressed_copy, an_archive])
+def test_a_file_that_is_another_one_again_is_refused(tmp_path, twice):
+    (tmp_path / "0.csv").write_text("a\n1\n")
+    (tmp_path / "1.csv").write_text("a\n2\n")
+    twice(tmp_path / "1.csv", tmp_path / "2.csv")
+    with pytest.raises(TableError, match=r"2\.csv' .*1\.csv', so that its rows would count twice"):
+        open_files(tmp_path)
+
+
+def test_so_are_two_copies_of_a_parquet_file_and_two_compressed_ones(tmp_path):
+    table = pa.table({"a": [1.0, 2.0]})
+    for name in ("1.parquet", "2.parquet"):
+        parquet.write_table(table, tmp_path / name)
+    for level in (1, 9):
+        (tmp_path / f"{level}.csv.gz").write_bytes(gzip.compress(b"a\n1\n2\n", level))
+    for name in ("parquet", "csv.gz"):
+        with pytest.raises(TableError, match="holds the same as"):
+            open_files(f"{tmp_path}/*.{name}")
+
+
+def test_files_without_rows_may_be_the_same(tmp_path):
+    for name in ("1.csv", "2.csv"):
+        (tmp_path / name).write_text("a\n")
+        parquet.write_table(
+            pa.table({"a": pa.array([], pa.float64())}), tmp_path / f"{name}.parquet"
+        )
+    (tmp_path / "3.csv").write_text("a\n5\n")
+    assert read_table(tmp_path).rows() == [["5"]]
+
+
+@pytest.mark.parametrize("spare", [0, 1])
+@pytest.mark.parametrize("before", [0, 5, 2**10])
+def test_a_line_is_too_long_wherever_it_stands(tmp_path, monkeypatch, spare, before):
+    monkeypatch.setattr(csv_lines, "LONGEST_LINE", 100)
+    monkeypatch.setattr(csv_lines, "CHUNK_BYTES", 64)
+    path = tmp_path / "rows.csv"
+    path.write_text("a\n" + "x\n" * before + "y" * (100 + spare) + "\nz\n")
+    if spare:
+        with pytest.raises(TableError, match="not CSV with a line for every row"):
+            read_table(path).rows()
+    else:
+        assert len(read_table(path).rows()) == before + 2
 
 
 def test_a_link_in_a_folder_whose_file_is_gone_is_missed(tmp_path):

@@ -16,9 +16,9 @@ TEXT = pa.large_string()
 _SPECIAL = r'[",\r\n]'  # what a cell without quotation marks cannot hold
 
 
-def csv_lines(cells: pa.Table, numbers: Sequence[NDArray[np.float64]]) -> bytes:
-    """Return a line for every row: cells as text, then numbers, empty where they are NaN."""
-    columns = [_quoted(_text(column.combine_chunks())) for column in cells.columns]
+def csv_lines(cells: Any, numbers: Sequence[NDArray[np.float64]]) -> bytes:
+    """Return a line for every row: the cells of a table, then numbers, empty where they are NaN."""
+    columns = [_quoted(_text(column)) for column in cells.columns]
     filled = [pc.if_else(pc.is_null(column), _scalar(""), column) for column in columns]
     filled += map(_number_text, numbers)
     return _joined([*filled[:-1], _pasted(filled[-1], "\n")], ",")
@@ -48,13 +48,21 @@ def _scalar(text: str) -> Any:
 
 
 def _text(column: Any) -> Any:
+    """Return the cells of an Arrow column, or of any objects, as text."""
+    if isinstance(column, np.ndarray):
+        return _each_text(column.tolist())
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_string(kind):
         return pc.cast(column, TEXT)
-    texts = [None if cell is None else str(cell) for cell in column.to_pylist()]
-    return pa.array(texts, TEXT)
+    return _each_text(column.to_pylist())
+
+
+def _each_text(cells: Sequence[Any]) -> Any:
+    return pa.array([None if cell is None or cell != cell else str(cell) for cell in cells], TEXT)
 
 
 def _quoted(text: Any) -> Any:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from dpgp.private.cells import Cells
-from dpgp.private.rows import BATCH_ROWS
+from dpgp.private.even_batches import even_batches, until_the_end
 from dpgp.private.table_file import Piece, clean_names, opened_file
 from dpgp.private.tables import CHANGED, TableError
 
@@ -46,28 +46,11 @@ class ArrowFile:
             reader = _reader(source, self.where, order, is_stream=self.is_stream)
             if clean_names(reader.schema.names) != tuple(self.names[k] for k in order):
                 raise TableError(self.where + CHANGED)
-            for batch in self._batches(reader):
-                table = pa.Table.from_batches([batch]).select([order.index(k) for k in wanted])
-                named = table.rename_columns(list(names))
-                for start in range(0, named.num_rows, BATCH_ROWS):
-                    yield partial(Cells, named.slice(start, BATCH_ROWS), self.where)
-
-    def _batches(self, reader: Any) -> Iterator[Any]:
-        numbers = iter(self.chosen or ())
-        while True:
-            try:
-                batch = (
-                    reader.read_next_batch()
-                    if self.chosen is None
-                    else reader.get_batch(next(numbers))
-                )
-            except StopIteration:
-                return
-            except Exception:  # whatever it says may quote the data
-                batch = None
-            if batch is None:
-                raise TableError(self.where + NOT_ARROW)
-            yield batch
+            chosen = self.chosen
+            batches = reader if chosen is None else map(reader.get_batch, chosen)
+            for table in even_batches(until_the_end(batches, self.where + NOT_ARROW)):
+                named = table.select([order.index(k) for k in wanted]).rename_columns(list(names))
+                yield partial(Cells, named, self.where)
 
     def parts(self, count: int) -> list[ArrowFile]:
         """Return parts of whole record batches; a stream cannot be cut."""

@@ -15,7 +15,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from dpgp.categories import Category
+from dpgp.numeric import float_of, holds_times
 from dpgp.private.identifiers import MISSING, Key, keys_of
+from dpgp.private.mixed_table import Column, MixedTable
 from dpgp.private.tables import TableError
 
 DECIMALS = {".": "a decimal point (or a comma everywhere, and --decimal ,)", ",": "a decimal comma"}
@@ -34,7 +36,7 @@ class Cells:
     written as text.
     """
 
-    table: pa.Table
+    table: pa.Table | MixedTable
     where: str = ""
     decimal: str = "."
 
@@ -47,7 +49,7 @@ class Cells:
     def numbers(self, name: str) -> Array:
         """Return a column as numbers; missing ones, in whatever spelling, are NaN."""
         column = self._column(name)
-        if _is_time(column.type):
+        if _holds_times(column):
             raise TableError(
                 f"{self.where}column '{name}' holds dates or times; make them numbers of one unit "
                 "first, such as days since a public date."
@@ -88,16 +90,20 @@ class Cells:
             )
         return codes, keys
 
-    def _with_points(self, column: pa.Array) -> pa.Array:
+    def _with_points(self, column: Column) -> Column:
         """Return text with points for decimal commas; a point then stands in no number."""
-        if self.decimal == "." or not _is_text(column.type):
+        if self.decimal == ".":  # the other is a mark of CSV files, which are text throughout
             return column
         marked = pc.replace_substring_regex(column, r"\.(\d)", r"_\1")  # _ is in no number
         marked = pc.replace_substring_regex(marked, r"(\d)\.", r"\1_")
         return pc.replace_substring(marked, self.decimal, ".")
 
-    def _column(self, name: str) -> pa.Array:
-        column = self.table.column(name).combine_chunks()
+    def _column(self, name: str) -> Column:
+        column = self.table.column(name)
+        if isinstance(column, np.ndarray):
+            return column
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
         # views of text cannot be encoded
         return column.cast(pa.large_string()) if str(column.type) == "string_view" else column
 
@@ -111,8 +117,10 @@ class Cells:
         return found
 
 
-def numbers_of(column: pa.Array) -> Array | None:
+def numbers_of(column: Column) -> Array | None:
     """Return every cell as a number, NaN for a missing one; None where a cell is none."""
+    if isinstance(column, np.ndarray):
+        return _cell_by_cell(column.tolist())
     kind = column.type
     if pa.types.is_dictionary(kind):
         return numbers_of(column.dictionary_decode())
@@ -122,17 +130,21 @@ def numbers_of(column: pa.Array) -> Array | None:
         return np.full(len(column), np.nan)
     if _is_text(kind):
         return _numbers_in_text(column)
-    return _cell_by_cell(column) if pa.types.is_decimal(kind) else None
+    return _cell_by_cell(column.to_pylist()) if pa.types.is_decimal(kind) else None
 
 
 def is_missing(cell: Any) -> bool:
     """Return whether a cell stands for no value, in whatever spelling."""
     if isinstance(cell, str):
         return cell.strip().casefold() in MISSING
-    return cell is None or cell != cell  # NaN is the one number that differs from itself
+    number = _or_none(lambda: float_of(cell))
+    return number is not None and np.isnan(number)
 
 
-def _is_time(kind: pa.DataType) -> bool:
+def _holds_times(column: Column) -> bool:
+    if isinstance(column, np.ndarray):
+        return holds_times(column.tolist())
+    kind = column.type
     return bool(pa.types.is_temporal(kind.value_type if pa.types.is_dictionary(kind) else kind))
 
 
@@ -141,12 +153,22 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _numbers_in_text(column: pa.Array) -> Array | None:
-    """Try the quick ways first: plain numbers, then blanks and missing ones among them."""
-    for read in (lambda: _floats(column), lambda: _floats(_without_missing(column))):
-        found = _or_none(read)
-        if found is not None:
-            return found
-    return _cell_by_cell(column)
+    """Try the quick ways first: plain numbers, then blanks and missing ones among them.
+
+    A way counts only where it reads every cell as it would be read by itself: "nan(1)" is a number
+    for Arrow alone, and no quick way is trusted with what it calls NaN.
+    """
+    found = _or_none(lambda: _plain_floats(column))
+    if found is None:
+        found = _or_none(lambda: _plain_floats(_without_missing(column)))
+    return _cell_by_cell(column.to_pylist()) if found is None else found
+
+
+def _plain_floats(column: pa.Array) -> Array:
+    numbers = _floats(column)
+    if np.count_nonzero(np.isnan(numbers)) != column.null_count:
+        raise ValueError
+    return numbers
 
 
 def _floats(column: pa.Array) -> Array:
@@ -163,23 +185,23 @@ def _without_missing(column: pa.Array) -> pa.Array:
     return pc.if_else(missing, pa.scalar(None, text.type), text)
 
 
-def _cell_by_cell(column: pa.Array) -> Array | None:
-    found = _or_none(lambda: [_number(cell) for cell in column.to_pylist()])
+def _cell_by_cell(cells: list[Any]) -> Array | None:
+    found = _or_none(lambda: [_number(cell) for cell in cells])
     return None if found is None else np.array(found, dtype=np.float64)
 
 
 def _number(cell: Any) -> float:
-    if cell is None:
-        return np.nan
     if not isinstance(cell, str):
-        return float(cell)
+        return float_of(cell)
     text = cell.strip()
     if "_" in text:  # 1_000 is a number in Python alone
         raise ValueError
     return np.nan if text.casefold() in MISSING else float(text)
 
 
-def _encoded(column: pa.Array) -> tuple[Codes, list[Any]]:
+def _encoded(column: Column) -> tuple[Codes, list[Any]]:
+    if isinstance(column, np.ndarray):
+        return _encoded_objects(column.tolist())
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if not (pa.types.is_integer(column.type) or _is_text(column.type)):
@@ -187,6 +209,16 @@ def _encoded(column: pa.Array) -> tuple[Codes, list[Any]]:
         return np.arange(len(column)), _python_cells(column)
     encoded = column.dictionary_encode(null_encoding="encode")
     return encoded.indices.to_numpy().astype(np.intp), encoded.dictionary.to_pylist()
+
+
+def _encoded_objects(cells: list[Any]) -> tuple[Codes, list[Any]]:
+    """Tell cells apart by type and value: to Python 1, 1.0 and True are equal."""
+    numbers: dict[tuple[type, Any], int] = {}
+    try:
+        codes = [numbers.setdefault((type(cell), cell), len(numbers)) for cell in cells]
+    except Exception:  # lists have no hash, some numbers refuse to be compared
+        return np.arange(len(cells)), cells
+    return np.array(codes, dtype=np.intp), [cell for _, cell in numbers]
 
 
 def _python_cells(column: pa.Array) -> list[Any]:

@@ -19,7 +19,7 @@ from dpgp.private.source import Partial, RowQuestion, merged
 from dpgp.private.table_file import TableFile, require
 from dpgp.private.table_rows import ReadFile, TableRows, Wanted
 from dpgp.private.tables import ClusterError, TableError
-from dpgp.private.units import Bits, either, first_of_group, number_of_groups
+from dpgp.private.units import Bits, either, file_by_file, first_of_group, number_of_groups
 from dpgp.private.watching import watched, watched_first
 
 PARTS_PER_WORKER = 4
@@ -106,6 +106,7 @@ class FirstOfGroup:
     """Reads the identifiers of the whole table, for the units of one group."""
 
     parts: tuple[TableFile, ...]
+    sizes: tuple[int, ...]
     unit: str
     most: int
     groups: int
@@ -113,7 +114,7 @@ class FirstOfGroup:
     def __call__(self, group: int) -> list[Bits]:
         """Return which rows are among the first of a unit of this group."""
         cells = (piece() for part in self.parts for piece in part.pieces([self.unit]))
-        return first_of_group(cells, self.unit, self.most, group, self.groups)
+        return first_of_group(cells, self.sizes, self.unit, self.most, group, self.groups)
 
 
 @dataclass(frozen=True)
@@ -177,9 +178,9 @@ def _kept(
     """
     if wanted.unit is None:
         return [None] * len(parts)
-    every = [size for counts in sizes for size in counts]
+    every = tuple(size for counts in sizes for size in counts)
     groups = max(number_of_groups(every), engine.workers)
-    work = FirstOfGroup(tuple(parts), wanted.unit, wanted.options.max_rows_per_unit, groups)
+    most = wanted.options.max_rows_per_unit
+    work = FirstOfGroup(tuple(parts), every, wanted.unit, most, groups)
     kept: list[Bits] = reduce(either, _all(engine, work, range(groups)))
-    bits = iter(kept)
-    return [tuple(next(bits) for _ in counts) for counts in sizes]
+    return file_by_file(kept, sizes)

@@ -6,6 +6,7 @@ import gzip
 import io
 import re
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -58,9 +59,13 @@ class CsvFile:
         names = clean_names(_or_error(lambda: cells_of(header, delimiter), where))
         return cls(path, where, names, delimiter, start, None, held)
 
+    def stream(self) -> BinaryIO:
+        """Open its bytes, uncompressed."""
+        return _stream(self.path, self.where, self.held)
+
     def pieces(self, names: Sequence[str]) -> Iterator[Piece]:
         """Yield whole lines, to be parsed by whoever takes them."""
-        with _stream(self.path, self.where, self.held) as stream:
+        with self.stream() as stream:
             stream.seek(self.start)
             lines = chunks_of_lines(stream, self.stop)
             while (chunk := _or_error(lambda: next(lines, None), self.where)) is not None:
@@ -68,7 +73,7 @@ class CsvFile:
 
     def parts(self, count: int) -> list[CsvFile]:
         """Cut the file after whole rows; a compressed one cannot be cut."""
-        with _stream(self.path, self.where, self.held) as stream:
+        with self.stream() as stream:
             if hasattr(stream, "mtime"):  # of gzip
                 return [self]
             size = stream.seek(0, io.SEEK_END)
@@ -88,6 +93,8 @@ class CsvFile:
         return Cells(table.rename_columns(list(names)), self.where, self.decimal)
 
     def _table(self, lines: bytes, positions: Sequence[int]) -> pa.Table | None:
+        if lines.startswith(BOM_UTF8):  # Arrow drops one wherever it begins to read
+            lines = BOM_UTF8 + lines
         every = [str(k) for k in range(len(self.names))]
         quote = '"' if b'"' in lines else False
         wanted = [str(k) for k in positions]

@@ -85,12 +85,12 @@ def chunks_of_lines(stream: BinaryIO, stop: int | None = None) -> Iterator[bytes
         rest += data
         cut = _end_of_lines(rest)
         if cut:
-            yield _with_plain_ends(rest[:cut])
+            yield _checked(rest[:cut])
             rest = rest[cut:]
-        if len(rest) > LONGEST_LINE:
+        if len(rest.rstrip(b"\r\n")) > LONGEST_LINE:
             raise MalformedLineError
     if rest := rest.rstrip(b"\r\n"):
-        yield _with_plain_ends(rest + b"\n")
+        yield _checked(rest + b"\n")
 
 
 def _most(stream: BinaryIO, stop: int | None) -> int:
@@ -106,5 +106,9 @@ def _end_of_lines(data: bytes) -> int:
     return (end if end >= 0 else data.rfind(b"\n", 0, content)) + 1
 
 
-def _with_plain_ends(lines: bytes) -> bytes:
-    return lines.replace(b"\r\n", b"\n") if b"\r" in lines else lines
+def _checked(lines: bytes) -> bytes:
+    """Return lines with plain ends; an error where one is too long, wherever it was cut."""
+    lines = lines.replace(b"\r\n", b"\n") if b"\r" in lines else lines
+    if len(lines) > LONGEST_LINE and max(map(len, lines.split(b"\n"))) > LONGEST_LINE:
+        raise MalformedLineError
+    return lines

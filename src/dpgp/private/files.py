@@ -12,6 +12,7 @@ from pathlib import Path
 from dpgp.private import arrow_files, office_files, parquet_files
 from dpgp.private.arrow_files import ArrowFile
 from dpgp.private.csv_files import CsvFile
+from dpgp.private.distinct_files import check_named_once, check_no_copies
 from dpgp.private.parquet_files import ParquetFile
 from dpgp.private.table_file import TableFile, opened_file
 from dpgp.private.table_objects import HeldTable
@@ -44,22 +45,10 @@ def open_files(
     paths = [path for one in given for path in _paths(os.fspath(one))]
     if not paths:
         raise TableError("no file was named; name a CSV, Excel, Stata, Parquet or Arrow file.")
-    _check_named_once(paths)
+    check_named_once(paths)
     files = [_open(path) for path in paths]
+    check_no_copies(paths, files)
     return [replace(f, decimal=decimal) if isinstance(f, CsvFile) else f for f in files]
-
-
-def _check_named_once(paths: Sequence[str]) -> None:
-    """Raise where a file is named twice: its rows would count twice, and their protection half."""
-    seen: dict[str, str] = {}
-    for path in paths:
-        file = os.path.realpath(path)
-        if file in seen:
-            raise TableError(
-                f"'{path}' is named twice, also as '{seen[file]}', so that its rows would count "
-                "twice; name every file once."
-            )
-        seen[file] = path
 
 
 def _paths(source: str) -> list[str]:

@@ -76,7 +76,7 @@ def key_of(identifier: Any) -> Key | None:
         return _text_key(identifier)
     if isinstance(identifier, bytes):
         return bytes(identifier) or None
-    if isinstance(identifier, bool):
+    if isinstance(identifier, bool | np.timedelta64):  # whole numbers to Python and NumPy
         return None
     if isinstance(identifier, _WHOLE):
         return _digits(int(identifier))

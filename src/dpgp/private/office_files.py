@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-import pyarrow as pa
-
 from dpgp.extras import install
+from dpgp.private.arrays import object_array
 from dpgp.private.csv_files import CsvFile
+from dpgp.private.identifiers import FIRST_UNSAFE_FLOAT
+from dpgp.private.mixed_table import MixedTable
 from dpgp.private.table_file import TableFile, opened_file
 from dpgp.private.table_objects import HeldTable
 from dpgp.private.tables import DAMAGED, TableError
@@ -31,7 +33,7 @@ def open_archive(path: str, where: str) -> TableFile:
         with zipfile.ZipFile(path) as archive:
             files = [entry for entry in archive.infolist() if not entry.is_dir()]
             if any(entry.filename == "xl/workbook.xml" for entry in files):
-                return _read(path, where, "openpyxl", "read_excel", dtype=object)
+                return _open_excel(path, where)
             held, message = _only_file(archive, files)
     except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError):
         held, message = None, DAMAGED
@@ -49,9 +51,20 @@ def _only_file(archive: zipfile.ZipFile, files: list[zipfile.ZipInfo]) -> tuple[
     return archive.read(files[0]), ""
 
 
+def _open_excel(path: str, where: str) -> TableFile:
+    """Open a workbook, in which every number is a float: long ones are not read as integers."""
+    table = _read(path, where, "openpyxl", "read_excel", dtype=object)
+    columns = (object_array([_excel_cell(cell) for cell in column]) for column in table.columns)
+    return HeldTable(replace(table, columns=tuple(columns)), where)
+
+
+def _excel_cell(cell: Any) -> Any:
+    return float(cell) if type(cell) is int and abs(cell) >= FIRST_UNSAFE_FLOAT else cell
+
+
 def open_stata(path: str, where: str) -> TableFile:
     """Open a file of Stata; codes stay numbers, as their labels are not told apart reliably."""
-    return _read(path, where, "pandas", "read_stata", convert_categoricals=False)
+    return HeldTable(_read(path, where, "pandas", "read_stata", convert_categoricals=False), where)
 
 
 def refuse_old_excel(path: str, where: str) -> TableFile:
@@ -64,7 +77,7 @@ def is_old_stata(start: bytes) -> bool:
     return start.startswith(_OLD_STATA) and start[1:2] in (b"\x01", b"\x02")
 
 
-def _read(path: str, where: str, needed: str, function: str, **options: Any) -> HeldTable:
+def _read(path: str, where: str, needed: str, function: str, **options: Any) -> MixedTable:
     try:
         import_module(needed)
         read: Callable[..., Any] = getattr(import_module("pandas"), function)
@@ -75,17 +88,7 @@ def _read(path: str, where: str, needed: str, function: str, **options: Any) -> 
     with opened_file(path, where) as stream:
         content = stream.read()
     try:
-        frame = read(io.BytesIO(content), **options)
-        columns = {str(name): _cells(frame[name]) for name in frame.columns}
-        return HeldTable(pa.table(columns), where)
+        return MixedTable.of_pandas(read(io.BytesIO(content), **options))
     except Exception:  # whatever it says may quote the data
         pass
     raise TableError(where + DAMAGED)
-
-
-def _cells(column: Any) -> pa.Array:
-    """Return a column of one type as it is, and of several as text: a cell decides on no other."""
-    if column.dtype != object:
-        return pa.array(column, from_pandas=True)
-    cells = [None if cell != cell or cell is None else str(cell) for cell in column]
-    return pa.array(cells, pa.large_string())

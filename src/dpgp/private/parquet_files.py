@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from dpgp.private.cells import Cells
+from dpgp.private.even_batches import even_batches, until_the_end
 from dpgp.private.rows import BATCH_ROWS
 from dpgp.private.table_file import Piece, clean_names, opened_file
 from dpgp.private.tables import CHANGED, TableError
@@ -45,16 +46,9 @@ class ParquetFile:
             if tuple(reader.schema_arrow.names) != self.stored_names:
                 raise TableError(self.where + CHANGED)
             batches = reader.iter_batches(BATCH_ROWS, list(self.groups), stored, use_threads=True)
-            while (batch := self._next(batches)) is not None:
-                table = pa.Table.from_batches([batch]).select(stored).rename_columns(list(names))
-                yield partial(Cells, table, self.where)
-
-    def _next(self, batches: Iterator[Any]) -> Any:
-        try:
-            return next(batches, None)
-        except Exception:  # whatever it says may quote the data
-            pass
-        raise TableError(self.where + NOT_PARQUET)
+            for table in even_batches(until_the_end(batches, self.where + NOT_PARQUET)):
+                named = table.select(stored).rename_columns(list(names))
+                yield partial(Cells, named, self.where)
 
     def parts(self, count: int) -> list[ParquetFile]:
         """Return parts of whole row groups."""

@@ -11,6 +11,8 @@ import pyarrow as pa
 from pyarrow import interchange
 
 from dpgp.private.cells import Cells
+from dpgp.private.even_batches import even_batches, until_the_end
+from dpgp.private.mixed_table import MixedTable
 from dpgp.private.rows import BATCH_ROWS
 from dpgp.private.table_file import Piece, TableFile, clean_names
 from dpgp.private.tables import TableError
@@ -24,9 +26,9 @@ NOT_READ = "the table cannot be read as Arrow data; give every column one type, 
 
 @dataclass(frozen=True)
 class HeldTable:
-    """An Arrow table in memory."""
+    """A table in memory."""
 
-    table: pa.Table
+    table: pa.Table | MixedTable
     where: str = ""
 
     def __repr__(self) -> str:
@@ -63,11 +65,8 @@ class StreamedTable:
 
     def pieces(self, names: Sequence[str]) -> Iterator[Piece]:
         """Yield some rows at a time."""
-        batches = iter(_reader(self.stream))
-        while (batch := _next(batches)) is not None:
-            table = chosen(pa.Table.from_batches([batch]), self.names, names)
-            for start in range(0, table.num_rows, BATCH_ROWS):
-                yield partial(Cells, table.slice(start, BATCH_ROWS), self.where)
+        for table in even_batches(until_the_end(_reader(self.stream), NOT_READ)):
+            yield partial(Cells, chosen(table, self.names, names), self.where)
 
     def parts(self, count: int) -> list[StreamedTable]:
         """Return itself: a query cannot be cut."""
@@ -95,13 +94,13 @@ def is_table(source: Any) -> bool:
     return hasattr(source, "__arrow_c_stream__") or hasattr(source, "__dataframe__")
 
 
-def _held(source: Any) -> pa.Table | None:
+def _held(source: Any) -> pa.Table | MixedTable | None:
     """Return a table that is in memory already; None for a query."""
     try:
         if isinstance(source, pa.Table):
             return source
         if hasattr(source, "iloc"):  # pandas, whose index is no column
-            return pa.Table.from_pandas(source, preserve_index=False)
+            return MixedTable.of_pandas(source)
         if hasattr(source, "get_columns"):  # polars
             return pa.table(source)
         if not hasattr(source, "__arrow_c_stream__"):
@@ -131,14 +130,6 @@ def _reader(source: Any) -> pa.RecordBatchReader:
     raise TableError(NOT_READ)
 
 
-def _next(batches: Iterator[Any]) -> Any:
-    try:
-        return next(batches, None)
-    except Exception:  # whatever it says may quote the data
-        pass
-    raise TableError(NOT_READ)
-
-
-def chosen(table: pa.Table, names: Sequence[str], wanted: Sequence[str]) -> pa.Table:
+def chosen(table: Any, names: Sequence[str], wanted: Sequence[str]) -> Any:
     """Return the wanted columns, by their names in one spelling."""
     return table.select([names.index(name) for name in wanted]).rename_columns(list(wanted))

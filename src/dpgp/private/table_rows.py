@@ -23,7 +23,7 @@ from dpgp.private.rows import Rows
 from dpgp.private.source import RowQuestion, total_over
 from dpgp.private.table_file import Piece, TableFile, require
 from dpgp.private.tables import CHANGED, TableError
-from dpgp.private.units import Bits, first_rows, unpacked
+from dpgp.private.units import Bits, file_by_file, first_rows, unpacked
 from dpgp.private.watching import watched_first
 
 Array = NDArray[np.float64]
@@ -203,5 +203,5 @@ def _kept(
     def pieces() -> Iterator[Cells]:
         return (piece() for file in files for piece in file.pieces([unit]))
 
-    bits = iter(first_rows(pieces, every, unit, wanted.options.max_rows_per_unit))
-    return [tuple(next(bits) for _ in counts) for counts in sizes]
+    most = wanted.options.max_rows_per_unit
+    return file_by_file(first_rows(pieces, every, unit, most), sizes)

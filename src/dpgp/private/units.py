@@ -9,8 +9,9 @@ several times, each time for other units.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import islice, zip_longest
 from zlib import crc32
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from dpgp.private.cells import Cells, Codes
 from dpgp.private.identifiers import Key
-from dpgp.private.tables import TableError
+from dpgp.private.tables import CHANGED, TableError
 
 Flags = NDArray[np.bool_]
 Bits = NDArray[np.uint8]
@@ -39,8 +40,14 @@ def first_rows(
             "unit; fit on a cluster, or cut the table into groups of people, each with all their "
             "rows, and fit one."
         )
-    found = (first_of_group(pieces(), unit, most, group, groups) for group in range(groups))
+    found = (first_of_group(pieces(), sizes, unit, most, k, groups) for k in range(groups))
     return reduce(either, found)
+
+
+def file_by_file(kept: list[Bits], sizes: Sequence[Sequence[int]]) -> list[tuple[Bits, ...] | None]:
+    """Return the bits of all pieces for every file, whose pieces have these sizes."""
+    bits = iter(kept)
+    return [tuple(islice(bits, len(counts))) for counts in sizes]
 
 
 def number_of_groups(sizes: Sequence[int]) -> int:
@@ -49,11 +56,20 @@ def number_of_groups(sizes: Sequence[int]) -> int:
 
 
 def first_of_group(
-    pieces: Iterable[Cells], unit: str, most: int, group: int, groups: int
+    pieces: Iterable[Cells], sizes: Sequence[int], unit: str, most: int, group: int, groups: int
 ) -> list[Bits]:
     """Return the same for the units of one group; no row of another group counts."""
     seen = UnitCounts(most, group, groups)
-    return [np.packbits(seen.take(*cells.identifiers(unit))) for cells in pieces]
+    read = _of_sizes(pieces, sizes)
+    return [np.packbits(seen.take(*cells.identifiers(unit))) for cells in read]
+
+
+def _of_sizes(pieces: Iterable[Cells], sizes: Sequence[int]) -> Iterator[Cells]:
+    """Yield the pieces; an error where they are not as large as they were when they were read."""
+    for cells, size in zip_longest(pieces, sizes):
+        if cells is None or len(cells) != size:
+            raise TableError(CHANGED if cells is None else cells.where + CHANGED)
+        yield cells
 
 
 def either(first: list[Bits], second: list[Bits]) -> list[Bits]:

@@ -1,0 +1,89 @@
+"""Cells that nobody expects, and columns of people who write theirs in several types."""
+
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+from hypothesis import strategies as st
+
+CANARY = "Zq7X"
+LONG = 987654321987654321
+RECOGNISED = (CANARY, "9876", "1987", "zz")
+"""What of a hostile cell no message may repeat."""
+
+OBJECTS = (
+    *(None, b"zz", b"", b"7", bytearray(b"z"), True, False, object, {"a": 1}, {7}),
+    *([], [1.0], (2.0,), [[3.0]], 1 + 0j, 1j),
+    *(Decimal(text) for text in ("1.5", "7", "NaN", "sNaN", "Infinity", "1e999999")),
+    *(datetime.date(1987, 6, 5), datetime.datetime(1987, 6, 5, 4)),
+    *(datetime.timedelta(9876), datetime.time(9, 8)),
+    *(pd.NA, pd.NaT, pd.Timestamp("1987-06-05"), pd.Timedelta(9876), pd.Interval(0, 9876)),
+)
+
+NUMBERS = (
+    *(float("nan"), float("inf"), -np.inf, -0.0, 1e308, 5e-324),
+    *(2**53, 2**53 + 1, -(2**63), 2**64, 10**30, 10**400, LONG, float(LONG)),
+)
+
+SCALARS = (
+    *(np.int8(7), np.uint64(2**63 + 1), np.bool_(True), np.complex64(1)),
+    *(np.float16(0.1), np.float32(0.1), np.float64(0.1), np.longdouble(0.1), np.float32("nan")),
+    *(np.str_(CANARY), np.bytes_(b"zz"), np.datetime64("1987-06-05"), np.datetime64("NaT")),
+    *(np.timedelta64(7, "D"), np.timedelta64(7, "ns"), np.ma.masked),
+    *(np.array(7.0), np.array([7.0]), np.array(CANARY)),
+)
+
+TEXTS = (
+    *("", " ", ".", "NA", "nan", "nan(1)", "-nan", "inf", "Infinity", "none", "#N/A"),
+    *("unknown", "x", "True", "true", "0", "0.0", "1987-06-05", "=1+1", "'", CANARY * 50),
+    *("1", " 1", "1.0", "+1", "1e3", "1e400", "1e-400", "1_000", "0x10", "07", "7", " 7", "7.0"),
+    *("1,5", "1.5", "1.234,5", "１２", "٣", "−1", "1\u00a0000"),
+    *(f"\ufeff{CANARY}", "\ufeff1", "\ufeff", "\0", f"{CANARY}\0", "\x0b", "\x0c", "\x1c"),
+    *('"', f'"{CANARY}', f'{CANARY}"', '""', f'"{CANARY}"', ",", f"{CANARY},{CANARY}", ";"),
+    *("\t", "\n", f"{CANARY}\n", f"{CANARY}\r", "\r\n", "\x85", "\u2028"),
+    *("\u202e1", "e\u0301", "é", "\ud800", "ſ", "K", "İ"),
+)
+
+_DRAWN = st.text(max_size=6) | st.text("0123456789.,+-eEnaif() \ufeff\"'\n", max_size=6)
+CELLS = (
+    st.sampled_from((*OBJECTS, *NUMBERS, *SCALARS, *TEXTS))
+    | _DRAWN
+    | _DRAWN.map(lambda text: text + CANARY)
+    | st.binary(max_size=4)
+    | st.floats()
+    | st.integers()
+    | st.decimals()
+    | st.datetimes()
+)
+
+NOBODY = {"text": "zoe", "number": 999}
+"""Identifiers of the hostile row where its cell is in another column."""
+
+PEOPLE = {
+    "age": (
+        [21.5, 34.0, 47.25, 60.0, 73.125],
+        [21, 34, 47, 60, 73],
+        ["21.5", " 34", "47.25", "６０", "73"],
+    ),
+    "sex": (
+        ["f", "m", "f", "m", "f"],
+        [0, 1, 0, 1, 0],
+        [False, True, False, True, False],
+        ["0", "1", "0", "1", "0"],
+    ),
+    "outcome": ([1.5, 3.25, 5.0, 7.75, 9.0], [1, 3, 5, 7, 9]),
+    "label": (
+        ["no", "yes", "no", "yes", "no"],
+        [0, 1, 0, 1, 0],
+        [True, False, True, False, True],
+        [0.0, 1.0, 0.0, 1.0, 0.0],
+        [2**60 + 1, 2**60 + 2, 2**60 + 1, 2**60 + 2, 2**60 + 1],
+    ),
+    "who": (
+        ["ann", "bob", "cyd", "dan", "eve"],
+        [101, 102, 103, 104, 105],
+        [2**60 + k for k in range(1, 6)],
+    ),
+}
+"""Cells of five people, each in several types."""
