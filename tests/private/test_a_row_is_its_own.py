@@ -66,6 +66,7 @@ class Case:
         """Return an estimator that knows the levels, which are public."""
         options = {
             "epsilon": 1.0,
+            "n_jobs": 1,
             "bounds": [(0, 100)] if said.by_position else {"age": (0, 100)},
             "categories": {1 if said.by_position else "sex": levels_of(self.people["sex"])},
             "missing": self.missing,
