@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.categories import Categories, read_categories
+from dpgp.categories import Categories, Category, read_categories
 from dpgp.numeric import as_floats, check_column_names, column_names, numeric_matrix
 
 Array = NDArray[np.float64]
@@ -40,12 +40,19 @@ def coded_matrix(X: Any, categories: Categories, least: int = 1) -> Array:
     if len(columns) != len(categories):
         raise ValueError(f"`X` must have {len(categories)} columns, got {len(columns)}.")
     parts = [
-        as_floats(column, "X") if category is None else category.numbers(elements(column))
+        as_floats(column, "X") if category is None else _level_numbers(column, category)
         for column, category in zip(columns, categories, strict=True)
     ]
     if any(part.ndim != 1 or len(part) != len(parts[0]) for part in parts):
         raise ValueError(_NOT_A_TABLE)
     return numeric_matrix(np.column_stack(parts), least=least)
+
+
+def _level_numbers(column: Any, category: Category) -> Array:
+    cells = elements(column)
+    if cells is None:
+        raise ValueError(_NOT_A_TABLE)
+    return category.numbers(cells)
 
 
 def categories_of(X: Any, categories: Any) -> Categories:
@@ -77,12 +84,17 @@ def columns_of(X: Any) -> Sequence[Any] | None:
         return None
 
 
-def elements(column: Any) -> Sequence[Any]:
-    """Return the elements of a column; a list is never made an array."""
-    if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
-        return list(column)  # dates and times would become numbers
-    for method in ("to_pylist", "to_list", "tolist"):  # pyarrow, polars and pandas, NumPy
-        if hasattr(column, method):
-            elements: list[Any] = getattr(column, method)()
-            return elements
-    return list(column)
+def elements(column: Any) -> Sequence[Any] | None:
+    """Return the elements of a column, None where they cannot be had.
+
+    A list is never made an array.
+    """
+    try:
+        if isinstance(column, np.ndarray) and column.dtype.kind in "mM":
+            return list(column)  # dates and times would become numbers
+        for method in ("to_pylist", "to_list", "tolist"):  # pyarrow, polars and pandas, NumPy
+            if hasattr(column, method):
+                return list(getattr(column, method)())
+        return list(column)
+    except Exception:  # whatever it says may quote the data
+        return None

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.coded_rows import elements
+
 Codes = NDArray[np.intp]
 Key = str | bytes
 
@@ -115,11 +117,7 @@ def _column(units: Any) -> NDArray[Any] | Sequence[Any] | None:
         return None
     if isinstance(_type_of(units), np.dtype):
         return np.asarray(units)
-    for method in ("to_pylist", "to_list", "tolist"):  # pyarrow, polars, pandas
-        if hasattr(units, method):
-            elements: list[Any] = getattr(units, method)()
-            return elements
-    return None
+    return elements(units)
 
 
 def _type_of(units: Any) -> Any:
