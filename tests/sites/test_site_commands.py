@@ -12,6 +12,7 @@ from processes import NAMES, rows_of
 from typer.testing import CliRunner
 
 from dpgp.cli import app
+from dpgp.sites.site import fingerprint
 from dpgp.verify import verify
 
 COMMAND = [sys.executable, "-c", "from dpgp.cli import app; app()"]
@@ -57,7 +58,8 @@ def site(folder, name, *more, **environment):
 def written_by_all(study, west=None):
     """Run a coordinator and three sites; return their models, and what the sites printed."""
     environments, outputs = {"west": west or {}}, []
-    with started(study, *"coordinate --roster roster.yaml --key coordinator.key".split()) as leader:
+    keys = ["--roster", "roster.yaml", "--key", "coordinator.key"]
+    with started(study, "coordinate", *keys) as leader:
         assert "waiting for 3 sites" in leader.stdout.readline()
         sites = [site(study, name, "--yes", **environments.get(name, {})) for name in NAMES]
         for name, process in zip(NAMES, sites, strict=True):
@@ -80,12 +82,15 @@ def test_three_sites_and_a_coordinator_write_one_model(study):
 def test_a_site_with_another_kind_of_processor_takes_part(study):
     """Its questions differ in last bits, which is said; noise and masks are the same."""
     other = {"OPENBLAS_CORETYPE": "Sandybridge", "NPY_DISABLE_CPU_FEATURES": "AVX512F FMA3"}
+    code = "from dpgp.sites.site import fingerprint; print(fingerprint())"
+    theirs = subprocess.check_output([sys.executable, "-c", code], env=os.environ | other)
+    if theirs.decode().strip() == fingerprint():
+        pytest.skip("this machine cannot stand in for another.")
     models, outputs = written_by_all(study, west=other)
     for output in outputs:
         assert "processors or libraries differ" in output
     assert models[0] == models[1]
     assert models[0]["guarantee"] == models[2]["guarantee"]
-    assert models[0]["stages"] != models[2]["stages"]  # or the other processor was not another
 
 
 def test_a_key_is_made_and_never_replaced(tmp_path, monkeypatch):
