@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from liars import Liar, common_sum, is_a_sum, is_chance
-from processes import NAMES, connected, rows_of, run, site
+from processes import NAMES, connected, coordinator, rows_of, run, site
 
 from dpgp.domain import Box
 from dpgp.ledger import Ledger
@@ -23,13 +23,13 @@ def options(**changes):
     return Options.parse(box=BOX, target_box=BOX, epsilon=1.0, delta=1e-5, **changes)
 
 
-def adds(folder, name, *, asked=None, rows=100, own=None, scale=2.0**40, bits=b"", rounds=2):
-    """Take part with known numbers, round by round; return the totals that were told."""
+def adds(folder, name, *, asked=None, own=None, scale=2.0**40, kind="sum", bits=b""):
+    """Take part with known numbers in two rounds; return the totals that were told."""
     seat = Site(name, folder / "roster.yaml", folder / f"{name}.key", patience=60.0)
-    with seat.meeting(asked or options(), rows, own or SecureNoise()) as meeting:
+    with seat.meeting(asked or options(), 100, own or SecureNoise()) as meeting:
         totals = []
-        for _ in range(rounds):
-            meeting.asked("question", bits)
+        for _ in range(2):
+            meeting.asked(kind, bits)
             numbers, scales = np.full(COUNT, 7, dtype=object), np.full(COUNT, scale)
             totals.append(meeting.noise.add_to(numbers, scales))
         return totals
@@ -53,6 +53,16 @@ def said_of_others(**changes):
         if name == NAMES[0]:
             said[NAMES[2]] |= changes
         return {"statements": said}
+
+    return start
+
+
+def as_the_site_itself(field):
+    """A lie to every site: that all others said what it said."""
+
+    def start(name, said):
+        same = {field: said[name][field]}
+        return {"statements": {one: told | same for one, told in said.items()}}
 
     return start
 
@@ -106,18 +116,25 @@ def test_a_total_that_one_site_was_told_otherwise_ends_what_can_be_added(parties
 
 @pytest.mark.parametrize(
     "different",
-    [{"scale": 2.0**41}, {"bits": b"other"}, {"asked": options(stages=2)}],
-    ids=["scales", "question", "terms"],
+    [{"scale": 2.0**41}, {"bits": b"other"}, {"kind": "other"}],
+    ids=["scales", "bits", "kind"],
+)
+def test_sites_that_do_not_ask_the_same_are_stopped_by_an_honest_coordinator(parties, different):
+    each = {"south": different}
+    sites = [partial(connected, partial(adds, parties, n, **each.get(n, {}))) for n in NAMES]
+    for end in run([partial(coordinator, parties), *sites], threads=True):
+        assert end.startswith("SitesError: the sites went different ways")
+
+
+@pytest.mark.parametrize(
+    "different",
+    [{"scale": 2.0**41}, {"bits": b"other"}, {"kind": "other"}, {"asked": options(stages=2)}],
+    ids=["scales", "bits", "kind", "terms"],
 )
 def test_sites_that_do_not_ask_the_same_are_not_added(parties, different):
     """Told by a liar that all want the same, they go on; what they send does not add up."""
-
-    def start(name, said):
-        for statement in said.values():
-            statement["terms"] = said[name]["terms"]
-        return {"statements": said}
-
-    seen, _ = outcome(Liar(parties, start=start), {"south": different})
+    liar = Liar(parties, start=as_the_site_itself("terms"))
+    seen, _ = outcome(liar, {"south": different})
     for bodies in seen:
         assert set(bodies) == set(NAMES)
         assert is_chance(common_sum(bodies.values()))
@@ -141,12 +158,8 @@ def test_rosters_that_differ_in_whom_to_trust_give_no_sum(parties):
         with seat.meeting(options(), 100, SecureNoise()) as meeting:
             return meeting.noise.add_to(np.zeros(COUNT, dtype=object), np.full(COUNT, 2.0**40))
 
-    def start(name, said):
-        for statement in said.values():
-            statement["terms"] = said[name]["terms"]
-        return {"statements": said}
-
-    seen, _ = outcome(Liar(parties, start=start, rounds=1), together=together)
+    liar = Liar(parties, start=as_the_site_itself("terms"), rounds=1)
+    seen, _ = outcome(liar, together=together)
     assert is_chance(common_sum(seen[0].values()))
 
 
@@ -222,13 +235,8 @@ def test_an_answer_of_another_length_is_refused(parties):
 
 def test_a_simulation_among_others_gets_nothing_from_them(parties):
     """The seeded site is told that all simulate, the others that nobody does."""
-
-    def start(name, said):
-        for statement in said.values():
-            statement["simulation"] = said[name]["simulation"]
-        return {"statements": said}
-
-    seen, _ = outcome(Liar(parties, start=start), {"south": {"own": SimulatedNoise(1)}})
+    liar = Liar(parties, start=as_the_site_itself("simulation"))
+    seen, _ = outcome(liar, {"south": {"own": SimulatedNoise(1)}})
     for bodies in seen:
         assert set(bodies) == set(NAMES)
         assert is_chance(common_sum(bodies.values()))

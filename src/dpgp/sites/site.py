@@ -68,7 +68,7 @@ class Site:
                 statements = _joined(
                     channel, self.name, roster, _statement(options, rows, own, roster)
                 )
-                transcript = transcript_of(roster.digest, statements)
+                transcript = transcript_of(statements)
                 seat = _Seat(channel, masks, transcript)
                 noise = JointNoise(own, roster.honest, len(roster.sites), seat.total)
                 yield Meeting(agreed(statements), noise, transcript)

@@ -70,9 +70,9 @@ def as_json(statements: Mapping[str, Statement]) -> dict[str, dict[str, Any]]:
     return {name: asdict(statement) for name, statement in statements.items()}
 
 
-def transcript_of(roster: str, statements: Mapping[str, Statement]) -> Transcript:
-    """Begin a transcript with a roster's digest and all that was said on joining."""
-    return Transcript(json.dumps([roster, as_json(statements)], sort_keys=True).encode())
+def transcript_of(statements: Mapping[str, Statement]) -> Transcript:
+    """Begin a transcript with all that was said on joining; the terms have the roster in them."""
+    return Transcript(json.dumps(as_json(statements), sort_keys=True).encode())
 
 
 def agreed(statements: Mapping[str, Statement]) -> Agreement:
