@@ -35,9 +35,15 @@ def coordinator(folder, patience=60.0):
 
 def site(folder, name, X, y, **options):
     seat = Site(name, folder / "roster.yaml", folder / f"{name}.key", patience=60.0)
-    for _ in range(600):  # until the coordinator listens
+    regressor = dpgp.PrivateGPRegressor(**(SMALL | options), site=seat)
+    return connected(lambda: regressor.fit(X, y).model_)
+
+
+def connected(work):
+    """Return what comes of work that needs a coordinator, once there is one."""
+    for _ in range(600):
         try:
-            return dpgp.PrivateGPRegressor(**(SMALL | options), site=seat).fit(X, y).model_
+            return work()
         except SitesError as error:
             if "nobody answers" not in str(error):
                 raise

@@ -84,8 +84,15 @@ def test_all_sites_publish_one_model_with_noise_of_all(parties):
     assert "each of 3 sites, 3 of them trusted" in certificate.provenance.random_source
 
 
-def test_one_seed_makes_it_a_simulation_everywhere(parties):
-    _, *models = joint(parties, {"south": {"random_state": 1}}, epsilon=1.0, delta=1e-5)
+def test_one_seed_ends_the_fit_everywhere_before_anything_is_sent(parties):
+    outcomes = joint(parties, {"south": {"random_state": 1}}, epsilon=1.0, delta=1e-5)
+    for error in outcomes:
+        assert "these sites simulate, with a seed, and others do not: 'south'" in error
+        assert "leave `random_state` out at every site" in error
+
+
+def test_seeds_at_all_sites_make_it_a_simulation(parties):
+    _, *models = joint(parties, random_state=1, epsilon=1.0, delta=1e-5)
     assert not any(model.certificate.is_private for model in models)
 
 
@@ -116,10 +123,13 @@ def test_a_site_that_drops_out_ends_the_fit_for_all(parties):
 
 def _leave_after_one_sum(folder):
     total, X, y = _Seat.total, *rows_of()
+    broken, calls = threading.current_thread(), []
 
     def once(self, values, scales):
-        if self.name == "west" and self.rounds == 1:
-            self.channel.close()
+        if threading.current_thread() is broken:
+            calls.append(self)
+            if len(calls) == 2:
+                self.channel.close()
         return total(self, values, scales)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,9 +1,11 @@
 """Rosters and keys: what is wrong is said with its remedy, before anybody is called."""
 
+import base64
+
 import pytest
 import yaml
 
-from dpgp.sites import SitesError, create_key, read_roster
+from dpgp.sites import Site, SitesError, create_key, read_roster
 from dpgp.sites.keys import load_key
 
 
@@ -44,6 +46,15 @@ def test_two_parties_with_one_key(parties):
         read_roster(written(parties, sites=sites | {"south": sites["north"]}))
 
 
+def test_a_key_with_which_everybody_has_the_same_secret(parties):
+    """Zero is a point of small order: masks shared with its site would be known to all."""
+    sites = yaml.safe_load((parties / "roster.yaml").read_text())["sites"]
+    nobody = base64.b64encode(bytes(32)).decode()
+    seat = Site("north", written(parties, sites=sites | {"west": nobody}), parties / "north.key")
+    with pytest.raises(SitesError, match="copy it whole"), seat.meeting(None, 0, None):
+        pass
+
+
 def test_all_sites_are_trusted_unless_said(parties):
     assert read_roster(parties / "roster.yaml").honest == 3
     assert read_roster(written(parties, honest=1)).honest == 1
@@ -72,3 +83,8 @@ def test_what_is_no_key(tmp_path, content):
     (tmp_path / "x.key").write_bytes(content)
     with pytest.raises(SitesError, match="no key that `dpgp sites key` wrote"):
         load_key(tmp_path / "x.key")
+
+
+def test_a_folder_is_no_key(tmp_path):
+    with pytest.raises(SitesError, match="to read; make one"):
+        load_key(tmp_path)

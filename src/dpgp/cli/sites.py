@@ -119,7 +119,8 @@ def fit(
         raw = read_request(source, request)
         seat = Site(site, roster, key)
         with seat.meeting(request.options, len(raw), noise_source(None)) as meeting:
-            rows = said.rows if meeting.rows is None else meeting.rows
+            counted = meeting.agreement.rows
+            rows = said.rows if counted is None else counted
             show_and_ask(request, said, rows, yes=yes, json=json)
             with working("Fitting"):
                 model = fit_in(meeting, raw, request.options, thread_count(None), purse)

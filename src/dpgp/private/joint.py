@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dpgp.ledger import Ledger
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
+from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.noise import NoiseSource
 from dpgp.private.fit import fit_rows
-from dpgp.private.source import Source
+from dpgp.private.source import RowQuestion, Source
 
 if TYPE_CHECKING:
+    from dpgp.private.rows import Rows
     from dpgp.sites import Meeting, Site
 
 _log = logging.getLogger(__name__)
 
 UNEVEN = (
-    "the sites' processors or libraries differ in a last digit: privacy is not touched, but sums "
-    "may differ in a last bit from those of one table."
+    "the sites' processors or libraries differ: privacy is not touched, but sums may differ in a "
+    "last bit from those of one table."
 )
 
 
@@ -42,6 +45,32 @@ def fit_in(
     meeting: Meeting, rows: Source, options: Options, threads: int = 1, ledger: Ledger | None = None
 ) -> FittedModel:
     """Do our part of a joint fit."""
-    if not meeting.is_even:
+    agreement = meeting.agreement
+    if not agreement.is_even:
         _log.warning(UNEVEN)
-    return fit_rows(rows, options, meeting.noise, threads, ledger=ledger, all_rows=meeting.rows)
+    ours = SiteRows(rows, meeting)
+    return fit_rows(ours, options, meeting.noise, threads, ledger=ledger, all_rows=agreement.rows)
+
+
+@dataclass(frozen=True)
+class SiteRows:
+    """Our rows, and a meeting that notes every question about them; a Source."""
+
+    rows: Source
+    meeting: Meeting
+
+    def __repr__(self) -> str:
+        return "SiteRows(...)"
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def like(self) -> Rows:
+        """No rows, of the type of ours."""
+        return self.rows.like
+
+    def total(self, question: RowQuestion, threads: int | None = None) -> Integers:
+        """Return the exact sum over our rows."""
+        self.meeting.asked(type(question).__name__, question.partial(()).arithmetic)
+        return self.rows.total(question, threads)

@@ -102,7 +102,7 @@ class HistogramSum:
             # what the sensitivity rests on
             raise ValueError("a query must give every row one value for each of its histograms.")
         check_even(values)
-        return digest(values[:, 0])
+        return digest(np.append(values[:, 0], self.query.edges))
 
 
 @dataclass(frozen=True)

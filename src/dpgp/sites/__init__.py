@@ -1,8 +1,9 @@
 """A joint fit of several custodians: they add up exact integers under masks, and show no row.
 
 Every site runs the same fit on its own rows. Where a fit adds noise to a sum over rows, a site adds
-its share of the noise, hides the result under masks that cancel over all sites, and goes on with
-the total. A coordinator adds what it gets and sees nothing else. Proof: docs/proofs/sites.md.
+its share of the noise, hides the result under masks that cancel over all sites if all were told the
+same, and goes on with the total. A coordinator adds what it gets and sees nothing else.
+Proof: docs/proofs/sites.md.
 """
 
 from typing import TYPE_CHECKING

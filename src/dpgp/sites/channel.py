@@ -48,7 +48,7 @@ class Channel:
         line, _, body = self._opened(sealed).partition(b"\n")
         try:
             message = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             message = None
         if not isinstance(message, dict) or not isinstance(message.get("kind"), str):
             raise SitesError(f"{self.peer} sent what is no message of a joint fit.")
@@ -103,7 +103,7 @@ def answer(connection: socket.socket, key: Key, sites: Mapping[str, str]) -> tup
             said = json.loads(greeting)
             name, theirs = said["site"], bytes.fromhex(said["nonce"])
             public = sites[name]
-        except (ValueError, LookupError, TypeError):
+        except (ValueError, LookupError, TypeError, RecursionError):
             raise SitesError("a caller named no site of the roster.") from None
         _send_frame(connection, ours)
     out, into = _keys(key, public, name, theirs + ours)

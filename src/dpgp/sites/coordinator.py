@@ -21,6 +21,7 @@ from dpgp.sites.keys import Key, load_key
 from dpgp.sites.masks import BYTES, from_bytes, to_bytes
 from dpgp.sites.roster import Roster, read_roster
 from dpgp.sites.site import PATIENCE
+from dpgp.sites.statements import Statement, agreed, as_json
 
 Tell = Callable[[str], None]
 
@@ -90,7 +91,7 @@ def _held(guests: Mapping[str, Guest], tell: Tell) -> int:
         _start(channels, {name: guest.joined for name, guest in guests.items()})
         tell("all sites want the same; the fit begins")
         rounds = 0
-        while _round(channels, rounds):
+        while _round(channels):
             rounds += 1
             tell(f"sum {rounds} is known to all")
     except SitesError as error:
@@ -100,49 +101,31 @@ def _held(guests: Mapping[str, Guest], tell: Tell) -> int:
 
 
 def _start(channels: Mapping[str, Channel], joined: Mapping[str, dict[str, Any]]) -> None:
-    """Compare what the sites want, and tell everybody who takes part."""
-    if not _agree(said.get("terms") for said in joined.values()):
-        raise SitesError(
-            "the sites do not want the same fit; columns, bounds, guarantee, roster and version of "
-            "dpgp must be equal everywhere."
-        )
-    rows = [said.get("rows") for said in joined.values()]
-    if not all(isinstance(count, int) and count >= 0 for count in rows if count is not None):
-        raise SitesError("a site did not say how many rows it has.")
+    """Compare what the sites want, and tell everybody what all of them said."""
+    said = {name: Statement.read(message.get("statement")) for name, message in joined.items()}
+    agreed(said)
     for channel in channels.values():
-        channel.send(
-            "start",
-            nonces={name: said.get("nonce") for name, said in joined.items()},
-            rows=None if None in rows else sum(rows),
-            simulation=any(said.get("simulation") for said in joined.values()),
-            even=_agree(said.get("arithmetic") for said in joined.values()),
-        )
+        channel.send("start", statements=as_json(said))
 
 
-def _round(channels: Mapping[str, Channel], number: int) -> bool:
-    """Add one number of every site, modulo 2^128; return whether the fit goes on."""
+def _round(channels: Mapping[str, Channel]) -> bool:
+    """Add the numbers of all sites, modulo 2^128; return whether the fit goes on."""
     messages, bodies = {}, {}
     for name, channel in channels.items():
         messages[name], bodies[name] = channel.receive()
         if messages[name]["kind"] == "stop":
             raise SitesError(f"site '{name}' stopped.")
-    if not _agree(
-        (said["kind"], said.get("round"), said.get("noise")) for said in messages.values()
-    ):
+    if not _agree((said["kind"], said.get("transcript")) for said in messages.values()):
         raise SitesError("the sites went different ways; compare versions of dpgp and of NumPy.")
-    first = next(iter(messages.values()))
-    if first["kind"] == "done":
-        for channel in channels.values():
-            channel.send("end")
+    kind = next(iter(messages.values()))["kind"]
+    if kind == "done":
         return False
     lengths = {len(body) for body in bodies.values()}
-    if first["kind"] != "sum" or first["round"] != number or len(lengths) > 1:
+    if kind != "sum" or len(lengths) > 1 or lengths.pop() % BYTES:
         raise SitesError("the sites do not follow the protocol; compare versions of dpgp.")
-    if lengths.pop() % BYTES:
-        raise SitesError("the sites sent what are no numbers; compare versions of dpgp.")
     total = to_bytes(reduce(np.add, map(from_bytes, bodies.values())))
     for channel in channels.values():
-        channel.send("total", total, round=number)
+        channel.send("total", total)
     return True
 
 

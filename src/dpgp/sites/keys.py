@@ -12,6 +12,9 @@ from typing import Any
 from dpgp.sites.errors import SitesError
 
 NEEDED = 'joint fits need the package cryptography: install the extra "sites" of dpgp.'
+NO_PUBLIC_KEY = (
+    "a public key of the roster is not one that `dpgp sites key` printed; copy it whole."
+)
 KEY_BYTES = 32
 LARGEST_FILE = 10_000  # bytes of a key file, which is 119
 
@@ -35,10 +38,14 @@ class Key:
     def shared_with(self, public: str, salt: bytes, purpose: str) -> bytes:
         """Return 32 bytes that only the owners of the two keys can compute.
 
-        HKDF-SHA256 of the Diffie–Hellman secret, with a salt that is new in every session.
+        HKDF-SHA256 of the Diffie–Hellman secret, for one purpose.
         """
         x25519, hashes, hkdf, _ = _cryptography()
-        secret = self._private.exchange(x25519.X25519PublicKey.from_public_bytes(decoded(public)))
+        other = x25519.X25519PublicKey.from_public_bytes(decoded(public))
+        try:
+            secret = self._private.exchange(other)
+        except ValueError:  # a point of small order, with which everybody has the same secret
+            raise SitesError(NO_PUBLIC_KEY) from None
         derive = hkdf.HKDF(hashes.SHA256(), KEY_BYTES, salt, purpose.encode())
         return bytes(derive.derive(secret))
 
@@ -50,9 +57,7 @@ def decoded(public: str) -> bytes:
     except (binascii.Error, ValueError):
         content = b""
     if len(content) != KEY_BYTES:
-        raise SitesError(
-            "a public key of the roster is not one that `dpgp sites key` printed; copy it whole."
-        )
+        raise SitesError(NO_PUBLIC_KEY)
     return content
 
 
@@ -73,8 +78,10 @@ def load_key(path: str | os.PathLike[str]) -> Key:
     try:
         with Path(path).open("rb") as file:
             private = forms.load_pem_private_key(file.read(LARGEST_FILE), None)
-    except FileNotFoundError:
-        raise SitesError(f"there is no key '{path}'; make one with `dpgp sites key`.") from None
+    except OSError:
+        raise SitesError(
+            f"there is no key '{path}' to read; make one with `dpgp sites key`."
+        ) from None
     except (ValueError, TypeError):
         private = None
     if not isinstance(private, x25519.X25519PrivateKey):

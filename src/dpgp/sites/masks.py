@@ -1,13 +1,14 @@
 r"""Masks that cancel: sites i < j share a stream, which i adds and j subtracts, modulo 2^128.
 
 The sum over all sites is that of their numbers, and any other sum is uniform to whoever lacks one
-of the streams in it. A stream is ChaCha20 (RFC 8439) under a key of two sites and one session, with
-the number of the round as its nonce. Bonawitz et al. (2017), without drop-outs.
-Proof: docs/proofs/sites.md.
+of the streams in it. A stream is ChaCha20 (RFC 8439) under a key that HMAC-SHA256 makes of a secret
+of two sites and of the transcript, so that sites with different ones share no stream.
+Bonawitz et al. (2017), without drop-outs. Proof: docs/proofs/sites.md.
 """
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
 
 import numpy as np
@@ -19,24 +20,25 @@ Integers = NDArray[np.object_]
 
 BYTES = 16
 MODULUS = 2 ** (8 * BYTES)
-"""Sums of 2^60 rows and their noise are below 2^101 in size: none wraps around."""
+LARGEST = 2**102
+"""Sums of 2^60 rows and their noise are smaller: none wraps around."""
 
 
 class Masks:
-    """What one site adds to its numbers, round by round."""
+    """What one site adds to its numbers; a transcript may serve once."""
 
-    def __init__(self, name: str, key: Key, others: Mapping[str, str], session: bytes) -> None:
+    def __init__(self, name: str, key: Key, others: Mapping[str, str]) -> None:
         self._name = name
         self._keys = {
-            other: key.shared_with(public, session, _purpose(name, other))
+            other: key.shared_with(public, b"", _purpose(name, other))
             for other, public in others.items()
         }
 
-    def hide(self, numbers: Integers, number_of_round: int) -> bytes:
-        """Return numbers plus this site's masks, modulo 2^128."""
+    def hide(self, numbers: Integers, transcript: bytes) -> bytes:
+        """Return numbers plus this site's masks under a transcript, modulo 2^128."""
         hidden = numbers.copy()
         for other, key in self._keys.items():
-            mask = _stream(key, number_of_round, len(numbers))
+            mask = _stream(hmac.digest(key, transcript, "sha256"), len(numbers))
             hidden = hidden + mask if self._name < other else hidden - mask
         return to_bytes(hidden)
 
@@ -54,12 +56,11 @@ def from_bytes(content: bytes) -> Integers:
     return centred
 
 
-def _stream(key: bytes, number_of_round: int, count: int) -> Integers:
+def _stream(key: bytes, count: int) -> Integers:
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
-    # sixteen bytes: the block counter, which starts at 0, and the nonce
-    nonce = (0).to_bytes(4, "little") + number_of_round.to_bytes(12, "little")
-    cipher = Cipher(algorithms.ChaCha20(key, nonce), mode=None).encryptor()
+    # sixteen bytes: the block counter, and a nonce, which need not change where the key does
+    cipher = Cipher(algorithms.ChaCha20(key, bytes(16)), mode=None).encryptor()
     return from_bytes(cipher.update(bytes(BYTES * count)))
 
 

@@ -8,8 +8,9 @@ import os
 import secrets
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,24 @@ from numpy.typing import NDArray
 from dpgp import __version__
 from dpgp.model.file.settings import settings_to_json
 from dpgp.options import Options
+from dpgp.plain_text import made_plain
 from dpgp.privacy.noise import NoiseSource
 from dpgp.sites.channel import NONCE_BYTES, Channel, call
 from dpgp.sites.errors import SitesError
-from dpgp.sites.keys import Key, load_key
-from dpgp.sites.masks import BYTES, Masks, from_bytes
+from dpgp.sites.keys import load_key
+from dpgp.sites.masks import BYTES, LARGEST, Masks, from_bytes
 from dpgp.sites.noise import JointNoise
 from dpgp.sites.roster import Roster, read_roster
+from dpgp.sites.statements import Agreement, Statement, agreed, read_statements, transcript_of
+from dpgp.sites.transcript import Transcript
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.object_]
 
 PATIENCE = 3600.0
 """Seconds to wait for the others: somebody may have to consent first."""
+
+LONGEST_REFUSAL = 1000  # characters of what a coordinator gives as its reason
 
 
 @dataclass(frozen=True)
@@ -53,85 +59,97 @@ class Site:
         An error within the block ends the fit everywhere.
         """
         roster, key = read_roster(self.roster), load_key(self.key)
-        others = roster.others(self.name)
+        masks = Masks(self.name, key, roster.others(self.name))
         if key.public != roster.sites[self.name]:
             raise SitesError(f"'{self.key}' is not the key that the roster has for '{self.name}'.")
         with _connected(roster.address, self.patience) as connection:
             channel = call(connection, self.name, key, roster.coordinator)
-            seat = _Seat(self.name, key, roster, others, channel)
-            meeting = seat.join(options, rows, own)
             try:
-                yield meeting
+                statements = _joined(
+                    channel, self.name, roster, _statement(options, rows, own, roster)
+                )
+                transcript = transcript_of(statements)
+                seat = _Seat(channel, masks, transcript)
+                noise = JointNoise(own, roster.honest, len(roster.sites), seat.total)
+                yield Meeting(agreed(statements), noise, transcript)
             except BaseException:
-                channel.send("stop")
+                with suppress(SitesError):  # what went wrong matters more than who hears of it
+                    channel.send("stop")
                 raise
-            channel.send("done")
-            _expect(channel, "end")
+            with suppress(SitesError):  # the model is complete, whoever is still there
+                channel.send("done")
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """What a site needs for its part of the fit.
+    """What a site needs for its part of the fit."""
 
-    ``rows`` is the number of rows of all sites, None where it is private. ``is_even`` says whether
-    all sites have the same arithmetic, to the last bit.
-    """
-
-    rows: int | None
+    agreement: Agreement
     noise: JointNoise
-    is_even: bool
+    transcript: Transcript
+
+    def asked(self, kind: str, arithmetic: bytes) -> None:
+        """Note a question before its answer is sent: what it makes of a public row, bit for bit.
+
+        Where sites are known to differ in last bits, its kind is all that they can agree on.
+        """
+        bits = arithmetic if self.agreement.is_even else b""
+        self.transcript.add("question", kind.encode() + b"\n" + bits)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Seat:
-    """A site's side of the conversation."""
+    """A site's side of the conversation, once all have joined."""
 
-    name: str
-    key: Key
-    roster: Roster
-    others: dict[str, str]
     channel: Channel
-    masks: Masks | None = None
-    rounds: int = 0
-
-    def join(self, options: Options, rows: int, own: NoiseSource) -> Meeting:
-        """Tell what this site wants, and hear whether all want the same."""
-        nonce = secrets.token_bytes(NONCE_BYTES)
-        self.channel.send(
-            "join",
-            nonce=nonce.hex(),
-            terms=terms_of(options, self.roster),
-            rows=rows if options.row_count_is_public else None,
-            simulation=not own.is_private,
-            arithmetic=fingerprint(),
-        )
-        start, _ = _expect(self.channel, "start")
-        self.masks = Masks(self.name, self.key, self.others, self._session(start, nonce))
-        noise = JointNoise(own, self.roster.honest, len(self.roster.sites), self.total)
-        noise.is_private = not start["simulation"]
-        return Meeting(start["rows"], noise, bool(start["even"]))
-
-    def _session(self, start: dict[str, Any], nonce: bytes) -> bytes:
-        """Return a hash of everybody's nonces: new, because this site's is among them."""
-        nonces = start["nonces"]
-        if set(nonces) != set(self.roster.sites) or nonces[self.name] != nonce.hex():
-            raise SitesError("the coordinator left this site out; nothing was sent.")
-        said = json.dumps([self.roster.digest, nonces], sort_keys=True)
-        return hashlib.sha256(said.encode()).digest()
+    masks: Masks
+    transcript: Transcript
 
     def total(self, numbers: Integers, scales: Array) -> Integers:
-        """Send numbers under masks, and return the sum over all sites."""
-        if self.masks is None:
-            raise SitesError("a site joins before it adds.")
-        # a round's masks are used once: the round counts before anything is sent
-        self.rounds, number = self.rounds + 1, self.rounds
-        hidden = self.masks.hide(numbers, number)
-        noise = hashlib.sha256(np.ascontiguousarray(scales).tobytes()).hexdigest()
-        self.channel.send("sum", hidden, round=number, noise=noise)
-        answer, body = _expect(self.channel, "total")
-        if answer.get("round") != number or len(body) != BYTES * len(numbers):
+        """Send numbers under masks, and return the sum over all sites.
+
+        The transcript goes on before anything is sent, so that no mask is used twice.
+        """
+        self.transcript.add("scales", np.ascontiguousarray(scales, dtype="<f8").tobytes())
+        hidden = self.masks.hide(numbers, self.transcript.digest)
+        self.channel.send("sum", hidden, transcript=self.transcript.digest.hex())
+        body = _expect(self.channel, "total")[1]
+        if len(body) != BYTES * len(numbers):
             raise SitesError("the coordinator answered another question than was asked.")
-        return from_bytes(body)
+        self.transcript.add("total", body)
+        return _checked(from_bytes(body))
+
+
+def _checked(total: Integers) -> Integers:
+    """Return a total that can be one: masks that did not cancel leave numbers of any size."""
+    if any(abs(number) >= LARGEST for number in total):
+        raise SitesError(
+            "the masks of the sites did not cancel: not all were told the same, or somebody "
+            "changed the total; ask who leads the fit."
+        )
+    return total
+
+
+def _statement(options: Options, rows: int, own: NoiseSource, roster: Roster) -> Statement:
+    return Statement(
+        nonce=secrets.token_hex(NONCE_BYTES),
+        terms=terms_of(options, roster),
+        rows=rows if options.row_count_is_public else None,
+        simulation=not own.is_private,
+        arithmetic=fingerprint(),
+    )
+
+
+def _joined(channel: Channel, name: str, roster: Roster, own: Statement) -> dict[str, Statement]:
+    """Tell what this site wants, and hear what all sites said."""
+    channel.send("join", statement=asdict(own))
+    statements = read_statements(_expect(channel, "start")[0].get("statements"))
+    if set(statements) != set(roster.sites) or statements[name] != own:
+        raise SitesError(
+            "the coordinator left a site out, or changed what this one said; nothing was sent. "
+            "Compare rosters, and ask who leads the fit."
+        )
+    return statements
 
 
 def terms_of(options: Options, roster: Roster) -> str:
@@ -146,13 +164,14 @@ def terms_of(options: Options, roster: Roster) -> str:
 def fingerprint() -> str:
     """Return a hash of what this machine's arithmetic makes of public numbers.
 
-    Equal ones say that a row's integers, and what is inferred from releases, are likely the same
-    to the last bit here and there.
+    Equal ones, and the same libraries, say that a row's integers, and what is inferred from
+    releases, are the same to the last bit here and there.
     """
     grid = np.cos(np.outer(np.arange(64.0), np.arange(1.0, 65.0)))
     gram = grid @ grid.T / 64.0 + np.eye(64)
     parts = [np.exp(-(grid**2)), gram, np.linalg.cholesky(gram), np.linalg.eigvalsh(gram)]
-    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
+    bits = b"".join(part.tobytes() for part in parts)
+    return _digest([np.__version__, version("scipy"), hashlib.sha256(bits).hexdigest()])
 
 
 def _digest(said: Any) -> str:
@@ -162,7 +181,7 @@ def _digest(said: Any) -> str:
 def _expect(channel: Channel, kind: str) -> tuple[dict[str, Any], bytes]:
     message, body = channel.receive()
     if message["kind"] == "refused":
-        raise SitesError(str(message.get("why", "the joint fit was ended.")))
+        raise SitesError(made_plain(str(message.get("why"))[:LONGEST_REFUSAL]))
     if message["kind"] != kind:
         raise SitesError("the coordinator does not follow the protocol; compare versions of dpgp.")
     return message, body
