@@ -235,7 +235,9 @@ def csv_home(
     decimal: str = ".",
 ) -> Home:
     def build(columns: Columns) -> Columns:
-        csv_lines(columns, write, mark, end)  # what UTF-8 cannot hold no file can
+        lines = csv_lines(columns, write, mark, end)  # what UTF-8 cannot hold no file can
+        if write is not quoted and lines.count(b"\n") > 1 + len(columns["age"]):
+            raise ValueError  # that is a table of more rows
         return columns
 
     def given(columns: Columns, folder: Path) -> Given:
