@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 FAMILIES = ("grid", "linear", "additive", "joint")
 STAGES = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)  # later ones see smaller residuals; by hand
 MOST_STAGES = 100  # each is a pass over the rows
+LARGEST_RATIO = 1e6  # of weights: a stage with less of the budget is nothing but noise
 MAX_FEATURES = 2000  # matrices of d² numbers, and d³ operations for every θ
 
 MANY_INPUTS = 4
@@ -242,6 +243,10 @@ def _stages(stages: Any) -> tuple[float, ...]:
     weights = tuple(as_floats(weights, "stages").ravel().tolist())
     if not weights or min(weights) <= 0.0 or not math.isfinite(math.fsum(weights)):
         raise ValueError(f"`stages` must hold positive weights, got {stages!r}.")
+    if max(weights) > LARGEST_RATIO * min(weights):
+        raise ValueError(
+            f"`stages` must hold weights within a factor of {LARGEST_RATIO:,.0f} of each other."
+        )
     if len(weights) > MOST_STAGES:
         raise ValueError(f"`stages` must be at most {MOST_STAGES}, got {len(weights)} or more.")
     return weights

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from dpgp.checked_values import (
     ModelFileError,
     as_choice,
     as_fields,
+    as_flag,
     as_number,
     as_positive,
     as_text,
@@ -20,6 +23,17 @@ from dpgp.checked_values import (
 ROUNDING = 1e-9
 """Relative difference between two programs that compute the same in doubles."""
 MOST_RELEASES = 10_000
+
+GRID_BITS = 40
+"""Noise is drawn in units of 2^-40, twice the bits of the columns: docs/proofs/exact_sums.md."""
+FINEST, COARSEST = 2.0**30, 2.0**57
+"""Scales in these units that are drawn: docs/proofs/discrete_gaussian.md, and 64-bit integers."""
+LEAST_MU, MOST_MU = 1e-6, 1e6
+"""Noise between these scales is worth some μ in between; nothing else is computed with."""
+LOG_TAIL = -800.0
+"""log β: where integer noise may differ by more than η, docs/proofs/discrete_gaussian.md."""
+LARGEST_MU, MOST_COMPOSED = 2.5, 100
+"""Beyond these, distributions of the privacy loss take minutes; the closed form decides anyway."""
 
 
 @dataclass(frozen=True)
@@ -35,9 +49,15 @@ class ClaimedRelease:
     smallest_scale: float
 
     @property
-    def noise_multiplier(self) -> float:
-        """σ/Δ."""
-        return self.noise_std / self.sensitivity
+    def mu(self) -> float:
+        """Δ/σ; infinite where there is no noise."""
+        return math.inf if self.noise_std == 0.0 else self.sensitivity / self.noise_std
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether its integer noise is as fine as stated, and as coarse as its analysis allows."""
+        stated = self.noise_std * 2.0**GRID_BITS
+        return FINEST <= self.smallest_scale <= stated * (1.0 + ROUNDING) and stated <= COARSEST
 
     @property
     def discretisation(self) -> float:
@@ -51,11 +71,29 @@ class Claim:
 
     epsilon: float
     delta: float
+    mu: float
     neighbours: str
     rows_per_unit: int
+    per_person: bool
     seeded: bool
-    grid_bits: int
+    random_source: str
+    statement: str
     releases: tuple[ClaimedRelease, ...]
+
+    @property
+    def changed(self) -> int:
+        """How many units differ between neighbours: a unit is replaced, or comes or goes."""
+        return 2 if self.neighbours == "replace" else 1
+
+    @property
+    def promises_nothing(self) -> bool:
+        """Whether ε is infinite."""
+        return math.isinf(self.epsilon)
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the file says that nobody knows its noise, and that there is some."""
+        return not (self.seeded or self.promises_nothing)
 
 
 def read_claim(guarantee: Any) -> Claim:
@@ -64,19 +102,30 @@ def read_claim(guarantee: Any) -> Claim:
         raise ModelFileError("the file has no `guarantee`.")
     found = guarantee.get("releases")
     if not isinstance(found, list) or not 1 <= len(found) <= MOST_RELEASES:
-        raise ModelFileError("the file lists no releases.")
+        raise ModelFileError(f"the file must list between 1 and {MOST_RELEASES} releases.")
     names = ("name", "grid_bits", "random_source")
     mechanism = as_fields(guarantee.get("mechanism"), "mechanism", names)
     as_choice(mechanism["name"], "mechanism.name", ("discrete Gaussian",))
+    as_whole(mechanism["grid_bits"], "mechanism.grid_bits", GRID_BITS, GRID_BITS)
     return Claim(
         epsilon=as_positive(guarantee.get("epsilon"), "epsilon", infinite=True),
-        delta=as_positive(guarantee.get("delta"), "delta"),
+        delta=_probability(guarantee.get("delta"), "delta"),
+        mu=as_number(guarantee.get("mu"), "mu", low=0.0, infinite=True),
         neighbours=as_choice(guarantee.get("neighbours"), "neighbours", ("replace", "add-remove")),
         rows_per_unit=as_whole(guarantee.get("rows_per_unit"), "rows_per_unit"),
-        seeded=guarantee.get("seeded") is not False,
-        grid_bits=as_whole(mechanism["grid_bits"], "mechanism.grid_bits", 1, 60),
+        per_person=as_flag(guarantee.get("per_person"), "per_person"),
+        seeded=as_flag(guarantee.get("seeded"), "seeded"),
+        random_source=as_text(mechanism["random_source"], "mechanism.random_source"),
+        statement=as_text(guarantee.get("statement"), "statement"),
         releases=tuple(_release(item) for item in found),
     )
+
+
+def _probability(value: Any, where: str) -> float:
+    number = as_positive(value, where)
+    if number >= 1.0:
+        raise ModelFileError(f"`{where}` must be below 1: it is a probability.")
+    return number
 
 
 def _release(value: Any) -> ClaimedRelease:
@@ -84,7 +133,7 @@ def _release(value: Any) -> ClaimedRelease:
         raise ModelFileError("a release is no object.")
     return ClaimedRelease(
         label=as_text(value.get("label"), "label"),
-        query=as_choice(value.get("query"), "query", LEAST_SENSITIVITY),
+        query=as_choice(value.get("query"), "query", SENSITIVITIES),
         size=as_number(value.get("size"), "size", low=1.0),
         coordinates=as_whole(value.get("coordinates"), "coordinates", 1, 10**12),
         sensitivity=as_positive(value.get("sensitivity"), "sensitivity"),
@@ -108,65 +157,70 @@ def _count(size: float, changed: int, rows: int) -> float:
     return float(rows)
 
 
-LEAST_SENSITIVITY = {"gram": _gram, "histograms": _histograms, "count": _count}
+SENSITIVITIES: Mapping[str, Callable[[float, int, int], float]] = {
+    "gram": _gram,
+    "histograms": _histograms,
+    "count": _count,
+}
 """What one unit can change, written again from docs/proofs/gram_sensitivity.md."""
 
 
+def are_close(stated: float, computed: float, within: float = ROUNDING) -> bool:
+    """Return whether two programs may have found these two numbers for one."""
+    is_near = math.isfinite(computed) and abs(stated - computed) <= within * abs(computed)
+    return stated == computed or is_near
+
+
 def sensitivities_follow(claim: Claim) -> bool:
-    """Return whether every stated sensitivity is at least what its query needs."""
-    changed = 2 if claim.neighbours == "replace" else 1
+    """Return whether every stated sensitivity is what one unit can change of its query."""
     return all(
-        release.sensitivity
-        >= LEAST_SENSITIVITY[release.query](release.size, changed, claim.rows_per_unit)
-        * (1.0 - ROUNDING)
+        are_close(
+            release.sensitivity,
+            SENSITIVITIES[release.query](release.size, claim.changed, claim.rows_per_unit),
+        )
         for release in claim.releases
     )
 
 
-def scales_follow(claim: Claim) -> bool:
-    """Return whether integer noise is as fine as stated, and no finer than its analysis allows."""
-    unit = 2.0**claim.grid_bits
-    return all(
-        2.0**30 <= release.smallest_scale <= release.noise_std * unit * (1.0 + ROUNDING)
-        for release in claim.releases
-    )
-
-
-def recomputed_delta(claim: Claim) -> float:
-    """δ at the claimed ε, by dp-accounting's Gaussian privacy loss; 1 where there is no noise."""
-    from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
-
-    if any(release.noise_std == 0.0 for release in claim.releases):
-        return 1.0
-    squares = math.fsum(release.noise_multiplier**-2 for release in claim.releases)
-    eta = math.fsum(release.discretisation for release in claim.releases)
-    together = GaussianPrivacyLoss(squares**-0.5)
-    return float(together.get_delta_for_epsilon(claim.epsilon - eta) * math.exp(eta))
-
-
-def composed_epsilon(releases: Sequence[ClaimedRelease], delta: float) -> float:
-    """ε at δ by dp-accounting's composition of every release's privacy loss distribution."""
-    from dp_accounting import dp_event
-    from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
-
-    if any(release.noise_std == 0.0 for release in releases):
-        return math.inf
-    counts: dict[float, int] = {}
-    for release in releases:
-        counts[release.noise_multiplier] = counts.get(release.noise_multiplier, 0) + 1
-    accountant = PLDAccountant()
-    for multiplier, count in counts.items():
-        accountant.compose(dp_event.GaussianDpEvent(multiplier), count)
-    return float(accountant.get_epsilon(delta))
-
-
-def stated_mu(guarantee: Mapping[str, Any]) -> float:
-    """Return the μ that a file states."""
-    return as_number(guarantee.get("mu"), "mu", low=0.0, infinite=True)
+def noise_is_drawn(claim: Claim) -> bool:
+    """Return whether the noise of every release can be drawn, as its analysis asks for."""
+    return all(release.is_drawn for release in claim.releases)
 
 
 def recomputed_mu(claim: Claim) -> float:
     """μ = √Σ(Δ/σ)²."""
-    if any(release.noise_std == 0.0 for release in claim.releases):
-        return math.inf
-    return math.sqrt(math.fsum(release.noise_multiplier**-2 for release in claim.releases))
+    return math.hypot(*(release.mu for release in claim.releases))
+
+
+def recomputed_delta(claim: Claim, spared: float = 0.0) -> float:
+    """δ at the claimed ε, by dp-accounting's Gaussian privacy loss.
+
+    One where the noise is none that is drawn; ``spared`` is a share of all noise to leave out.
+    """
+    from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
+
+    mu = recomputed_mu(claim)
+    if not (noise_is_drawn(claim) and LEAST_MU <= mu <= MOST_MU):
+        return 1.0
+    eta = math.fsum(release.discretisation for release in claim.releases)
+    with np.errstate(all="ignore"):  # of an ε beyond all reason
+        delta = GaussianPrivacyLoss((1.0 - spared) / mu).get_delta_for_epsilon(claim.epsilon - eta)
+    # δ' = e^η(δ + e^ε β)
+    return min(1.0, math.exp(eta) * (float(delta) + math.exp(min(claim.epsilon + LOG_TAIL, 0.0))))
+
+
+def composed_epsilon(claim: Claim) -> float | None:
+    """ε at δ by composed privacy loss distributions of dp-accounting; None where it takes long."""
+    from dp_accounting import dp_event
+    from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
+
+    counts: dict[float, int] = {}
+    for release in claim.releases:
+        counts[release.mu] = counts.get(release.mu, 0) + 1
+    within = min(counts) >= LEAST_MU and recomputed_mu(claim) <= LARGEST_MU
+    if not within or len(claim.releases) > MOST_COMPOSED:
+        return None
+    accountant = PLDAccountant()
+    for mu, count in counts.items():
+        accountant.compose(dp_event.GaussianDpEvent(1.0 / mu), count)
+    return float(accountant.get_epsilon(claim.delta))

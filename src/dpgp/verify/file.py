@@ -2,39 +2,58 @@
 
 from __future__ import annotations
 
-import math
 import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from dpgp.checked_values import ModelFileError
 from dpgp.json_document import digest, read_document
 from dpgp.verify.claim import (
+    GRID_BITS,
+    LEAST_MU,
+    MOST_MU,
     ROUNDING,
     Claim,
+    are_close,
     composed_epsilon,
+    noise_is_drawn,
     read_claim,
     recomputed_delta,
     recomputed_mu,
-    scales_follow,
     sensitivities_follow,
-    stated_mu,
 )
+from dpgp.verify.contents import Fit, read_fit
+from dpgp.verify.steps import (
+    expected_steps,
+    wrong_order,
+    wrong_queries,
+    wrong_shares,
+    wrong_stages,
+    wrong_traces,
+)
+from dpgp.verify.words import source_agrees, words_agree
 
 PROVES = (
     "That its guarantee follows from the releases it lists: their sensitivities, noise and number, "
     "recomputed by dp-accounting.",
+    "That it does not contradict itself: these releases, with this noise, are those that a fit "
+    "with its settings makes and that all it holds can have come from.",
     "That the values in it are those over which its digest was taken, so that it was not damaged.",
 )
 ONLY_THE_SIGNER = (
-    "That the noise was drawn as stated, from a secret source, and is not known to anybody.",
-    "That the list of releases is complete, and that nothing else was published of these people.",
+    "That the noise was drawn as stated, from a secret source, and is not known to anybody. "
+    "Whoever rewrites all noise of a file for another budget leaves no contradiction.",
+    "That nothing else was published of these people.",
     "That bounds, columns and options were not read from the data.",
-    "That rows are people, and one person's rows carry one identifier, where people are protected.",
+    "That rows are people, one person's rows carry one identifier, and no more of them count than "
+    "stated, where people are protected.",
 )
 
-
-LARGEST_MU, MOST_COMPOSED = 2.5, 200
-"""Beyond these, distributions of the privacy loss take minutes; the closed form decides anyway."""
+SPARED = 1e-6
+"""Share of the noise without which a claim must break: a fit spends all of its budget."""
+MOST_SAID = 5
+"""Contradictions that are spelled out."""
 
 
 @dataclass(frozen=True)
@@ -52,26 +71,57 @@ def verify(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
     if not isinstance(document, dict) or document.get("kind") != "dpgp model":
         raise ModelFileError("this is not a model of dpgp.")
     claim = read_claim(document.get("guarantee"))
+    fit = read_fit(document, claim)
     return (
         _integrity(document),
         _privacy(claim),
+        _source(claim),
+        _words(claim, document.get("about")),
+        _settings(claim, document["settings"]),
         _sensitivities(claim),
         _noise(claim),
-        _mu(claim, stated_mu(document["guarantee"])),
+        _mu(claim),
         _epsilon(claim),
+        *_steps(fit),
     )
 
 
-def _integrity(document: dict[str, object]) -> Finding:
+def _integrity(document: dict[str, Any]) -> Finding:
     stated = document.pop("digest", None)
-    computed = digest(document)
+    try:
+        computed = digest(document)
+    except RecursionError:
+        raise ModelFileError("the file is nested too deeply.") from None
     return Finding("the file is undamaged", stated == computed, f"SHA-256 {computed}")
 
 
 def _privacy(claim: Claim) -> Finding:
-    holds = not claim.seeded and math.isfinite(claim.epsilon)
-    words = "noise from a secret source" if holds else "simulation, not private"
-    return Finding("it claims to be private", holds, words)
+    words = "noise from a secret source" if claim.is_private else "simulation, not private"
+    return Finding("it claims to be private", claim.is_private, words)
+
+
+def _source(claim: Claim) -> Finding:
+    question = "its source of noise is as secret as it claims"
+    return Finding(question, source_agrees(claim), claim.random_source)
+
+
+def _words(claim: Claim, about: Any) -> Finding:
+    return Finding("its words say what its numbers do", words_agree(claim, about), claim.statement)
+
+
+def _settings(claim: Claim, settings: dict[str, Any]) -> Finding:
+    """Compare what was asked for with what is promised."""
+    promised = {
+        "epsilon": "inf" if claim.promises_nothing else claim.epsilon,
+        "delta": claim.delta,
+        "neighbours": claim.neighbours,
+        "max_rows_per_unit": claim.rows_per_unit,
+    }
+    wrong = [name for name, value in promised.items() if settings.get(name) != value]
+    if claim.rows_per_unit > 1 and not claim.per_person:
+        wrong.append("max_rows_per_unit, of nobody")
+    asked = ", ".join(f"{name} {value}" for name, value in promised.items())
+    return _contradictions("what was asked for is what is promised", wrong, asked)
 
 
 def _sensitivities(claim: Claim) -> Finding:
@@ -86,25 +136,62 @@ def _sensitivities(claim: Claim) -> Finding:
 def _noise(claim: Claim) -> Finding:
     return Finding(
         "the integer noise is as analysed",
-        scales_follow(claim),
-        f"discrete Gaussian on a grid of 2^-{claim.grid_bits}",
+        claim.promises_nothing or noise_is_drawn(claim),
+        f"discrete Gaussian on a grid of 2^-{GRID_BITS}",
     )
 
 
-def _mu(claim: Claim, stated: float) -> Finding:
+def _mu(claim: Claim) -> Finding:
     mu = recomputed_mu(claim)
-    holds = mu == stated or abs(mu - stated) <= ROUNDING * stated
-    return Finding("μ is the root of the sum of squares", holds, f"μ = {mu:.6g}")
+    return Finding("μ is the root of the sum of squares", are_close(claim.mu, mu), f"μ = {mu:.6g}")
 
 
 def _epsilon(claim: Claim) -> Finding:
     """δ at the claimed ε in closed form decides; composed distributions round up by design."""
-    question = "ε and δ follow from the noise"
-    if math.isinf(claim.epsilon):
+    question = "ε and δ follow from the noise, and all of them was spent"
+    if claim.promises_nothing:
         return Finding(question, True, "ε is infinite: nothing is promised")
     delta = recomputed_delta(claim)
     detail = f"claimed ({claim.epsilon:g}, {claim.delta:g}); recomputed δ = {delta:.6g} at this ε"
-    if recomputed_mu(claim) <= LARGEST_MU and len(claim.releases) <= MOST_COMPOSED:
-        epsilon = composed_epsilon(claim.releases, claim.delta)
+    epsilon = composed_epsilon(claim)
+    if epsilon is not None:
         detail += f", and ε = {epsilon:.4f} at this δ by composed privacy loss distributions"
-    return Finding(question, delta <= claim.delta * (1.0 + ROUNDING), detail)
+    is_spent = recomputed_delta(claim, SPARED) > claim.delta
+    return Finding(question, delta <= claim.delta * (1.0 + ROUNDING) and is_spent, detail)
+
+
+def _steps(fit: Fit) -> Iterator[Finding]:
+    """Compare the releases with the steps that the rest of the file tells of."""
+    stages, columns = len(fit.stages), f"{fit.columns} inputs, {fit.targets} targets"
+    yield from _planned(fit, ", ".join(release.label for release in fit.claim.releases), columns)
+    question = "its stages have the noise of their releases"
+    yield _contradictions(question, wrong_stages(fit), f"{stages} stages")
+    question = "what it holds came from its releases"
+    yield _contradictions(question, wrong_traces(fit), "warp, laws, scale and findings")
+
+
+def _planned(fit: Fit, labels: str, columns: str) -> tuple[Finding, ...]:
+    """Compare the releases with what public rules make of the settings."""
+    names = (
+        "the releases are those of its steps",
+        "every release is its step's query",
+        "every step has its share of the budget",
+    )
+    if not (fit.is_unlimited or LEAST_MU <= fit.mu <= MOST_MU):
+        return tuple(
+            _contradictions(name, ["the noise is none that is drawn"], "") for name in names
+        )
+    expected = expected_steps(fit)
+    steps = {step.label: step for step in expected}
+    pairs = [(steps[r.label], r) for r in fit.claim.releases if r.label in steps]
+    return (
+        _contradictions(names[0], wrong_order(fit, expected), labels),
+        _contradictions(names[1], wrong_queries(fit, pairs), columns),
+        _contradictions(names[2], wrong_shares(fit, pairs), f"for {fit.rows:.6g} rows"),
+    )
+
+
+def _contradictions(question: str, found: Iterable[str], otherwise: str) -> Finding:
+    wrong = list(found)
+    more = [f"and {len(wrong) - MOST_SAID} more"] if len(wrong) > MOST_SAID else []
+    return Finding(question, not wrong, "; ".join([*wrong[:MOST_SAID], *more]) or otherwise)

@@ -51,9 +51,9 @@ def sign(model: str | os.PathLike[str], key: str | os.PathLike[str]) -> Path:
 
 def is_signed_by(model: str | os.PathLike[str], key: str | os.PathLike[str]) -> bool:
     """Return whether the signature beside a model was made by the owner of a public key."""
+    keys, forms = _cryptography()
     from cryptography.exceptions import InvalidSignature
 
-    keys, forms = _cryptography()
     public = _loaded(forms.load_pem_public_key, key, keys.Ed25519PublicKey)
     try:
         public.verify(_signature(signature_path(model)), Path(model).read_bytes())

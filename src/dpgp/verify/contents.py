@@ -1,0 +1,198 @@
+"""What a model file tells of the fit that it came from, beside its guarantee."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpgp.checked_values import (
+    LARGEST,
+    MOST_TARGETS,
+    ModelFileError,
+    as_flag,
+    as_items,
+    as_number,
+    as_positive,
+    as_vector,
+)
+from dpgp.verify.claim import Claim, recomputed_mu
+
+MANY_INPUTS = 4
+"""From how many inputs on stages learn a metric, unless something else was asked for."""
+TYPICAL_ROWS = 2000.0
+"""What shares are chosen for where the number of rows is private: docs/method.md."""
+MOST_ROWS = 1e15
+MOST_STAGES = 1000
+CLOSE_TO_GAUSSIAN = 1e-9
+
+Tree = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The noise that one stage of a file states: of the features, and (clip, σ_a, σ_c) a target.
+
+    ``features`` is None where a stage learned its own, which are not kept.
+    """
+
+    features: int | None
+    sigma_b: float
+    targets: tuple[tuple[float, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Public choices of a fit, and what its steps left behind.
+
+    ``n`` is the number of rows that the model was computed with, ``rows`` the one that the budget
+    was split for. ``coordinates`` has one for every input of numbers and every indicator of a
+    category, ``levels`` the most of any category. ``laws_are_known`` says that new observations
+    scatter by the normal law, which no release tells.
+    """
+
+    claim: Claim
+    mu: float
+    n: float
+    has_public_rows: bool
+    columns: int
+    coordinates: int
+    levels: int
+    targets: int
+    is_yes_no: bool
+    learns_metric: bool
+    may_warp: bool
+    calibrates: bool
+    weights: tuple[float, ...]
+    stages: tuple[Stage, ...]
+    warp_bins: int | None
+    scale_features: int | None
+    laws_are_known: bool
+    findings: tuple[str, ...]
+
+    @property
+    def rows(self) -> float:
+        """The number of rows, or a fixed one where it is private."""
+        return self.n if self.has_public_rows else TYPICAL_ROWS
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether nothing has a price (ε = ∞)."""
+        return self.claim.promises_nothing
+
+    @property
+    def clips(self) -> bool:
+        """Whether residuals are clipped: nowhere without noise, and never those of yes and no."""
+        return not (self.is_unlimited or self.is_yes_no)
+
+
+def read_fit(document: Tree, claim: Claim) -> Fit:
+    """Read all of a file that its releases must have made; a ModelFileError where it is none."""
+    settings, inputs = _object(document, "settings"), _object(document, "inputs")
+    models = as_items(document.get("models"), "models", MOST_TARGETS)
+    levels = _levels(inputs)
+    columns = len(as_items(inputs.get("low"), "inputs.low", LARGEST))
+    is_yes_no = _object(document, "targets").get("classes") is not None
+    complete = settings.get("missing") == "error" and not is_yes_no
+    asked = any(
+        settings.get(name) is not None for name in ("kernel", "features", "inducing_points")
+    )
+    stages = as_items(document.get("stages"), "stages", MOST_STAGES)
+    return Fit(
+        claim=claim,
+        mu=recomputed_mu(claim),
+        n=_rows(stages),
+        has_public_rows=claim.neighbours == "replace" and not claim.per_person and complete,
+        columns=columns,
+        coordinates=columns + sum(0 if count == 2 else count - 1 for count in levels),
+        levels=max(levels, default=0),
+        targets=len(models),
+        is_yes_no=is_yes_no,
+        learns_metric=(columns >= MANY_INPUTS or bool(levels)) and not asked,
+        may_warp=as_flag(settings.get("warp"), "settings.warp"),
+        calibrates=as_flag(settings.get("calibrate"), "settings.calibrate"),
+        weights=_weights(settings),
+        stages=tuple(_stage(stage, len(models)) for stage in stages),
+        warp_bins=_warp_bins(inputs),
+        scale_features=_scale_features(document),
+        laws_are_known=all(_is_gaussian(model) for model in models),
+        findings=tuple(_object(document, "findings", optional=True)),
+    )
+
+
+def _object(parent: Any, name: str, *, optional: bool = False) -> dict[str, Any]:
+    value = parent.get(name, {} if optional else None) if isinstance(parent, Mapping) else None
+    if not isinstance(value, dict):
+        raise ModelFileError(f"`{name}` must be an object with named fields.")
+    return value
+
+
+def _levels(inputs: Tree) -> list[int]:
+    """Return how many levels every category has."""
+    kinds = inputs.get("categories")
+    if kinds is None:
+        return []
+    found = as_items(kinds, "inputs.categories", LARGEST)
+    return [len(as_items(levels, "inputs.categories")) for levels in found if levels is not None]
+
+
+def _rows(stages: list[Any]) -> float:
+    """Return the number of rows that all stages are about."""
+    found = {as_positive(_field(stage, "n"), "stages.n") for stage in stages}
+    if len(found) > 1 or not 1.0 <= min(found) <= MOST_ROWS:
+        raise ModelFileError("`stages` must be about one number of rows, from 1 on.")
+    return found.pop()
+
+
+def _field(stage: Any, name: str) -> Any:
+    if not isinstance(stage, dict):
+        raise ModelFileError("`stages` must hold objects with named fields.")
+    return stage.get(name)
+
+
+def _weights(settings: Tree) -> tuple[float, ...]:
+    found = as_items(settings.get("stages"), "settings.stages")
+    return tuple(as_positive(weight, "settings.stages") for weight in found)
+
+
+def _stage(value: Any, targets: int) -> Stage:
+    B, parts = _field(value, "B"), as_items(_field(value, "targets"), "stages.targets")
+    if len(parts) != targets:
+        raise ModelFileError(f"`stages.targets` must have {targets} entries.")
+    return Stage(
+        features=None if B is None else len(as_items(B, "stages.B", LARGEST)),
+        sigma_b=as_number(_field(value, "sigma_b"), "stages.sigma_b", low=0.0),
+        targets=tuple(_noise_of_target(part) for part in parts),
+    )
+
+
+def _noise_of_target(part: Any) -> tuple[float, float, float]:
+    clip = as_positive(_field(part, "clip"), "stages.clip")
+    sigma_a = as_number(_field(part, "sigma_a"), "stages.sigma_a", low=0.0)
+    return clip, sigma_a, as_number(_field(part, "sigma_c"), "stages.sigma_c", low=0.0)
+
+
+def _warp_bins(inputs: Tree) -> int | None:
+    if inputs.get("warp") is None:
+        return None
+    return len(as_items(_object(inputs, "warp").get("edges"), "inputs.warp.edges")) - 1
+
+
+def _scale_features(document: Tree) -> int | None:
+    if document.get("scale_features") is None:
+        return None
+    anchors = _object(document, "scale_features").get("anchors")
+    return len(as_items(anchors, "scale_features.anchors", LARGEST))
+
+
+def _is_gaussian(model: Any) -> bool:
+    """Return whether a law is Φ at its factors, which a model takes before any is measured."""
+    law = _object(model, "calibration")
+    factors = as_vector(law.get("factors"), "calibration.factors").tolist()
+    cdf = as_vector(law.get("cdf"), "calibration.cdf", len(factors)).tolist()
+    # Φ(t) = erfc(−t/√2)/2
+    return all(
+        abs(math.erfc(-t / math.sqrt(2.0)) / 2.0 - p) <= CLOSE_TO_GAUSSIAN
+        for t, p in zip(factors, cdf, strict=True)
+    )

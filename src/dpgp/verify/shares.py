@@ -1,0 +1,135 @@
+"""Shares of the budget by public rules, written again from docs/method.md: what noise must be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from dpgp.verify.contents import Fit
+
+Share = Callable[[Fit], float]
+
+DEFAULT_WEIGHTS = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)
+"""Weights of stages where none were asked for."""
+UNLIMITED_STAGES = 4
+"""Stages in a learned metric where nothing has a price."""
+
+INPUT_MODEL, CELLS, METRIC_GUARD = 0.05, 0.05, 0.03
+"""Shares of a fit whose stages learn a metric."""
+FEWEST_CELLS, MOST_CELLS = 8, 256
+
+
+def signal(fit: Fit, rows: float) -> float:
+    """nμ/m: how many rows stand out of the noise of a count."""
+    return rows * fit.mu / fit.claim.rows_per_unit
+
+
+def constant(share: float) -> Share:
+    """Return a share that depends on nothing."""
+    return lambda fit: share
+
+
+def _within(share: float, least: float, most: float) -> float:
+    return min(max(share, least), most)
+
+
+def for_targets(fit: Fit) -> float:
+    """10/nμ, from 3 to 6 %."""
+    return _within(10.0 / signal(fit, fit.rows), 0.03, 0.06)
+
+
+def target_bins(fit: Fit) -> int:
+    """16, 32 or 64 bins of a target."""
+    found = signal(fit, fit.n)
+    return 16 if found < 400 else 32 if found < 800 else 64
+
+
+def for_law(fit: Fit) -> float:
+    """A bin of the residuals known to 1.5 % of the rows, from 1 to 3 %."""
+    return _within(2.0 / (0.015 * signal(fit, fit.rows)) ** 2, 0.01, 0.03)
+
+
+def for_calibration(fit: Fit) -> float:
+    """A bin known to 1 % of the rows, from 1 to 10 %."""
+    return _within(2.0 / (0.01 * fit.rows * fit.mu) ** 2, 0.01, 0.10)
+
+
+def for_scale(fit: Fit) -> float:
+    """A sum known to 1.35 % of the rows, from 2 to 4 %."""
+    return _within((_noise_of_sum(fit, 1.0) / (0.0135 * fit.rows)) ** 2, 0.02, 0.04)
+
+
+def _noise_of_sum(fit: Fit, share: float) -> float:
+    """σ/(√2 s) of features times targets of weight s = 1/√K, where ‖ψ‖² ≤ 2."""
+    claim = fit.claim
+    sigma = 2.0 * math.sqrt(claim.changed) * claim.rows_per_unit / (fit.mu * math.sqrt(share))
+    return sigma * math.sqrt(fit.targets / 2.0)
+
+
+def for_inputs(fit: Fit) -> float:
+    """5 % where a metric is learned; else the middle of a CDF known to 0.03, from 1 to 5 %."""
+    if fit.learns_metric:
+        return INPUT_MODEL
+    return _within((_error_of_middle(fit) / 0.03) ** 2, 0.01, 0.05)
+
+
+def _error_of_middle(fit: Fit) -> float:
+    """√(2D)·√bins/(2nμ), at the whole budget."""
+    over_noise = fit.rows * fit.mu / math.sqrt(2.0 * fit.columns)
+    bins = 8 if over_noise < 180 else 16 if over_noise < 1500 else 32
+    return math.sqrt(bins) / (2.0 * over_noise)
+
+
+def warps(fit: Fit) -> bool:
+    """Return whether histograms of the inputs are worth their price."""
+    if not fit.may_warp or (fit.is_unlimited and not fit.learns_metric):
+        return False
+    if fit.learns_metric:
+        return _buys_input_model(fit)
+    return _error_of_middle(fit) / math.sqrt(0.05) <= 0.1
+
+
+def _buys_input_model(fit: Fit) -> bool:
+    """All rows are five times the noise of a histogram."""
+    return signal(fit, fit.rows) * math.sqrt(INPUT_MODEL / (2 * fit.columns)) >= 5.0
+
+
+def for_line(fit: Fit) -> float:
+    """6 %, and 15 % where it is all that is learned of the inputs."""
+    return 0.06 if _buys_input_model(fit) else 0.15
+
+
+def counts_cells(fit: Fit) -> bool:
+    """Return whether there is an input model, and eight cells of four times their noise."""
+    if not (fit.learns_metric and warps(fit)):
+        return False
+    noise = math.sqrt(fit.claim.changed) * fit.claim.rows_per_unit / (fit.mu * math.sqrt(CELLS))
+    return most_cells(fit.rows, noise) >= FEWEST_CELLS
+
+
+def most_cells(rows: float, noise: float) -> int:
+    """n/4σ, from 1 to 256."""
+    return int(_within(rows / max(4.0 * noise, 1e-9), 1, MOST_CELLS))
+
+
+def for_guard(fit: Fit) -> float:
+    """5 %, and 3 % where a metric is learned."""
+    return METRIC_GUARD if fit.learns_metric else 0.05
+
+
+def guards(fit: Fit) -> bool:
+    """Return whether residuals are clipped, and many inputs leave a mean known to a tenth."""
+    if not fit.clips or not fit.learns_metric:
+        return fit.clips
+    return _noise_of_sum(fit, METRIC_GUARD) <= 0.1 * fit.rows * math.sqrt(0.75)
+
+
+def stage_weights(fit: Fit) -> tuple[float, ...]:
+    """Return what the stages have of what all others leave."""
+    if fit.is_unlimited:
+        return (1.0,) * (UNLIMITED_STAGES if fit.learns_metric else 1)
+    if not fit.learns_metric or fit.weights != DEFAULT_WEIGHTS:
+        return fit.weights
+    wanted = 1.5 * math.log2(max(signal(fit, fit.rows), 1.0)) - 8.0
+    count = int(_within(round(wanted), 4, 11))
+    return tuple((1.3 if count < 8 else 1.15) ** k for k in range(count))

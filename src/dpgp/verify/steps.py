@@ -1,0 +1,266 @@
+"""The steps that a fit may take, a line each: what each releases, and what it leaves in a file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Container, Iterator
+from dataclasses import dataclass, replace
+
+from dpgp.verify import shares
+from dpgp.verify.claim import GRID_BITS, ROUNDING, ClaimedRelease, are_close
+from dpgp.verify.contents import Fit, Stage
+
+LAW_BINS = 22
+COARSE_BINS, FINE_BINS, FINE_FROM = 14, 28, 80
+MOST_FEATURES = 400
+"""Features that a stage in a learned metric may have."""
+SAME_SHARE = 1e-6
+"""Relative difference of shares that roundings of μ may make; nobody gains by less."""
+
+Numbers = Callable[[Fit, ClaimedRelease], Container[int]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One kind of release: its name, its query, when a fit has it, and at which share of μ².
+
+    ``numbers`` are how many it may have. ``left`` says whether the file holds what only this step
+    can have told; None where it leaves nothing of its own.
+    """
+
+    label: str
+    query: str
+    size: Callable[[Fit], float]
+    numbers: Numbers
+    is_taken: Callable[[Fit], bool]
+    share: shares.Share
+    left: Callable[[Fit], bool] | None = None
+
+
+def _exactly(count: int) -> range:
+    return range(count, count + 1)
+
+
+def _triangle(features: int, targets: int) -> int:
+    """Entries of a symmetric matrix of features and targets."""
+    size = features + targets
+    return size * (size + 1) // 2
+
+
+def _gram_of(features: Callable[[Fit], int]) -> Numbers:
+    return lambda fit, release: _exactly(_triangle(features(fit), fit.targets))
+
+
+def _bins_of_input(fit: Fit) -> int:
+    return max(fit.warp_bins or 0, fit.levels)
+
+
+def _calibration_bins(fit: Fit, release: ClaimedRelease) -> int:
+    return FINE_BINS if release.noise_std * FINE_FROM <= fit.n else COARSE_BINS
+
+
+def _stage_numbers(fit: Fit, release: ClaimedRelease) -> Container[int]:
+    fixed = fit.stages[0].features
+    possible = range(1, MOST_FEATURES + 1) if fixed is None else (fixed,)
+    return {_triangle(features, fit.targets) for features in possible}
+
+
+def _one(fit: Fit) -> float:
+    return 1.0
+
+
+def _two(fit: Fit) -> float:
+    """‖φ‖² ≤ 1, and the squares of K targets of weight 1/√K."""
+    return 2.0
+
+
+def _of_stages(fit: Fit) -> float:
+    """1 + Ks², with the weight s that the first stage's noise tells: σ_c/σ = clip²/s²."""
+    first = fit.stages[0]
+    clip, _, sigma_c = first.targets[0]
+    if first.features is None or sigma_c == 0.0:
+        return _two(fit)
+    sigma = first.sigma_b * _shrinkage(first.features) ** 2
+    return 1.0 + fit.targets * (clip * clip * sigma / sigma_c)
+
+
+def _columns(fit: Fit) -> float:
+    return float(fit.columns)
+
+
+def _targets(fit: Fit) -> float:
+    return float(fit.targets)
+
+
+STAGE = Step(
+    "stage", "gram", _of_stages, _stage_numbers, lambda fit: True, shares.constant(math.nan)
+)
+"""Stages are numbered, and share what the other steps leave by their weights."""
+
+LAW = Step(
+    "law of residuals", "histograms", _targets,
+    lambda fit, release: _exactly(fit.targets * LAW_BINS),
+    lambda fit: fit.clips and len(fit.weights) > 1, shares.for_law,
+    lambda fit: "law of residuals" in fit.findings,
+)  # fmt: skip
+"""It comes after the first stages, before the last one."""
+
+BEFORE_STAGES = (
+    Step(
+        "number of rows", "count", _one, lambda fit, release: _exactly(1),
+        lambda fit: not fit.has_public_rows, shares.constant(0.02),
+    ),
+    Step(
+        "target histograms", "histograms", _targets,
+        lambda fit, release: _exactly(fit.targets * shares.target_bins(fit)),
+        lambda fit: fit.learns_metric and not fit.is_yes_no, shares.for_targets,
+        lambda fit: "target histograms" in fit.findings,
+    ),
+    Step(
+        "input histograms", "histograms", _columns,
+        lambda fit, release: _exactly(fit.columns * _bins_of_input(fit)),
+        shares.warps, shares.for_inputs, lambda fit: fit.warp_bins is not None,
+    ),
+    Step(
+        "linear stage", "gram", _two, _gram_of(lambda fit: fit.coordinates + 1),
+        lambda fit: fit.learns_metric, shares.for_line,
+    ),
+    Step(
+        "cells of the inputs", "histograms", _one,
+        lambda fit, release: range(1, shares.most_cells(fit.n, release.noise_std) + 1),
+        shares.counts_cells, shares.constant(shares.CELLS),
+    ),
+)  # fmt: skip
+
+AFTER_STAGES = (
+    Step(
+        "guard of the mean", "gram", _two, _gram_of(lambda fit: fit.coordinates + 1),
+        shares.guards, shares.for_guard,
+    ),
+    Step(
+        "local scale", "gram", _two, _gram_of(lambda fit: fit.scale_features or 0),
+        lambda fit: fit.calibrates and fit.scale_features is not None, shares.for_scale,
+        lambda fit: fit.scale_features is not None,
+    ),
+    Step(
+        "residual histograms", "histograms", _targets,
+        lambda fit, release: _exactly(fit.targets * _calibration_bins(fit, release)),
+        lambda fit: fit.calibrates, shares.for_calibration,
+        lambda fit: not fit.laws_are_known,
+    ),
+)  # fmt: skip
+
+OTHERS = (*BEFORE_STAGES, LAW, *AFTER_STAGES)
+"""All steps with a name and a share of their own. Each kind of step of a fit needs its line."""
+
+
+def expected_steps(fit: Fit) -> tuple[Step, ...]:
+    """Return the steps that settings and rows lead to, in their order, shares filled in."""
+    before, after = _taken(fit, BEFORE_STAGES), _taken(fit, AFTER_STAGES)
+    between = _taken(fit, (LAW,))
+    rest = 1.0 - sum(step.share(fit) for step in (*before, *between, *after))
+    stages = _stages(fit, rest)
+    cut = min(2, len(stages) - 1) if between else 0
+    return (*before, *stages[:cut], *between, *stages[cut:], *after)
+
+
+def _taken(fit: Fit, steps: tuple[Step, ...]) -> list[Step]:
+    return [step for step in steps if step.is_taken(fit)]
+
+
+def _stages(fit: Fit, rest: float) -> list[Step]:
+    weights = shares.stage_weights(fit)
+    total = sum(weights)
+    return [
+        replace(STAGE, label=f"stage {k}", share=shares.constant(rest * weight / total))
+        for k, weight in enumerate(weights, start=1)
+    ]
+
+
+def wrong_order(fit: Fit, expected: tuple[Step, ...]) -> Iterator[str]:
+    """Say which releases are missing, too many, unknown or out of order."""
+    found = [release.label for release in fit.claim.releases]
+    wanted = [step.label for step in expected]
+    if found == wanted:
+        return
+    known = {step.label for step in (*OTHERS, *expected)}
+    there, needed = dict.fromkeys(found), dict.fromkeys(wanted)
+    for label in there:
+        if label not in known and not _is_stage(label):
+            yield f"this version does not know a release '{label}'"
+        elif label not in needed:
+            yield f"'{label}' is not of this fit"
+    yield from (f"'{label}' is missing" for label in needed if label not in there)
+    if len(there) < len(found):
+        yield "a release is listed twice"
+    elif len(found) == len(wanted) and there.keys() == needed.keys():
+        yield "releases are not in the order of the steps"
+
+
+def _is_stage(label: str) -> bool:
+    name, _, number = label.partition(" ")
+    return name == STAGE.label and number.isdecimal()
+
+
+def wrong_queries(fit: Fit, pairs: list[tuple[Step, ClaimedRelease]]) -> Iterator[str]:
+    """Say which releases are no answer to the query of their step."""
+    for step, release in pairs:
+        if release.query != step.query:
+            yield f"'{release.label}' is {step.query}, not {release.query}"
+        elif not are_close(release.size, step.size(fit)):
+            yield f"'{release.label}' has size {step.size(fit):.6g}, not {release.size:.6g}"
+        elif release.coordinates not in step.numbers(fit, release):
+            yield f"'{release.label}' cannot have {release.coordinates} numbers"
+
+
+def wrong_shares(fit: Fit, pairs: list[tuple[Step, ClaimedRelease]]) -> Iterator[str]:
+    """Say which releases have other noise than their part of the budget makes, if it has an end."""
+    if fit.is_unlimited:
+        return
+    for step, release in pairs:
+        spent, share = (release.mu / fit.mu) ** 2, step.share(fit)
+        if not are_close(spent, share, SAME_SHARE):
+            yield f"'{release.label}' has {spent:.4%} of the budget, not {share:.4%}"
+
+
+def wrong_traces(fit: Fit) -> Iterator[str]:
+    """Say what a file holds without its release, or lacks in spite of it."""
+    made = {release.label for release in fit.claim.releases}
+    for step in OTHERS:
+        if step.left is not None and step.left(fit) != (step.label in made):
+            holds = "holds what only this can have told" if step.left(fit) else "has nothing of it"
+            yield f"'{step.label}' is {'' if step.label in made else 'not '}there, the file {holds}"
+    yield from (f"nothing released a finding '{name}'" for name in fit.findings if name not in made)
+
+
+def wrong_stages(fit: Fit) -> Iterator[str]:
+    """Say which stages state other noise than their releases."""
+    made = [r for r in fit.claim.releases if r.label == "linear stage" or _is_stage(r.label)]
+    if len(made) != len(fit.stages):
+        yield f"{len(fit.stages)} stages of {len(made)} releases"
+        return
+    for release, stage in zip(made, fit.stages, strict=True):
+        if (stage.features is None) != fit.learns_metric or not _is_noise_of(release, stage):
+            yield f"the noise of '{release.label}'"
+
+
+def _is_noise_of(release: ClaimedRelease, stage: Stage) -> bool:
+    """σ_b = σ/z², σ_a = clip·σ/(√2 s z) and σ_c = clip²σ/s² with z = 1 − √d/2²⁰, ‖ψ‖² = 1 + Ks²."""
+    targets = len(stage.targets)
+    weight = math.sqrt(max(release.size - 1.0, ROUNDING) / targets)
+    z, sigma = _shrinkage(_features_of(release, targets)), release.noise_std
+    return are_close(stage.sigma_b, sigma / z**2) and all(
+        are_close(sigma_a, clip * sigma / (math.sqrt(2.0) * weight * z))
+        and are_close(sigma_c, clip * clip * sigma / weight**2)
+        for clip, sigma_a, sigma_c in stage.targets
+    )
+
+
+def _features_of(release: ClaimedRelease, targets: int) -> int:
+    """Return d, where (d + K)(d + K + 1)/2 numbers were released."""
+    return max((math.isqrt(8 * release.coordinates + 1) - 1) // 2 - targets, 0)
+
+
+def _shrinkage(features: int) -> float:
+    """Return the public factor of features before they are rounded: docs/proofs/exact_sums.md."""
+    return 1.0 - math.sqrt(features) * 2.0 ** -(GRID_BITS // 2)
