@@ -1,8 +1,7 @@
-"""The studio's server: on this machine alone, at an address that nobody can guess."""
+"""The studio's server: on this machine alone, for browsers that bring a code."""
 
 from __future__ import annotations
 
-import secrets
 import socket
 import sys
 import webbrowser
@@ -15,10 +14,9 @@ import uvicorn
 from dpgp.ledger import Ledger
 from dpgp.studio.app import application
 from dpgp.studio.desk import Desk
+from dpgp.studio.entrance import HOST, Entrance
 from dpgp.studio.jobs import WORKER, FitJob, Jobs
 from dpgp.studio.questions import Studio
-
-HOST = "127.0.0.1"
 
 
 class Server(uvicorn.Server):
@@ -35,8 +33,9 @@ class Server(uvicorn.Server):
 
 
 def serve(
-    ready: Callable[[str], None],
+    show: Callable[[str], None],
     *,
+    browse: Callable[[Path], None] | None = None,
     port: int = 0,
     ledger: Ledger | None = None,
     folder: Path,
@@ -44,27 +43,33 @@ def serve(
 ) -> list[FitJob]:
     """Serve until Ctrl-C, and return the fits that this stopped.
 
-    ``ready`` is given the address. Port 0 takes any that is free.
+    ``show`` is given an address that lets one browser in, and another when that one is opened
+    again; ``browse`` a page that leads there. Port 0 takes any that is free.
     """
-    token = secrets.token_urlsafe(32)
     with socket.create_server((HOST, port)) as listening:
         found = listening.getsockname()[1]
         studio = Studio(Desk(), Jobs(folder, worker), ledger)
+        entrance = Entrance(found, studio.desk.folder, show)
         config = uvicorn.Config(
-            application(studio, token, found),
-            access_log=False,  # it would hold the token
+            application(studio, entrance),
+            access_log=False,  # it would hold the place that the cookie is for
             log_level="error",
             server_header=False,
             lifespan="on",
             timeout_graceful_shutdown=3,
         )
-        address = f"http://{HOST}:{found}/{token}/"
+
+        def ready() -> None:
+            show(entrance.address())
+            if browse is not None:
+                browse(entrance.page())
+
         with suppress(KeyboardInterrupt):  # uvicorn repeats it when all is closed
-            Server(config, lambda: ready(address)).run([listening])
+            Server(config, ready).run([listening])
     return studio.stopped
 
 
-def open_browser(address: str) -> None:
+def open_browser(page: Path) -> None:
     """Show the studio, if this machine has a browser to show it in."""
-    if not webbrowser.open(address):
+    if not webbrowser.open(page.as_uri()):
         print("Open the address above in a browser on this machine.", file=sys.stderr)
