@@ -1,4 +1,4 @@
-"""A studio whose fits are seeded: prints addresses, the page, and what a fit that it stops spent."""
+"""A studio whose fits are seeded: prints addresses, its page, and what fits that it stops spent."""
 
 import sys
 from pathlib import Path

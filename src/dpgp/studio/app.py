@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -65,11 +64,6 @@ def application(studio: Studio, entrance: Entrance) -> ASGIApp:
         ),
     ]
 
-    @asynccontextmanager
-    async def until_closed(_: Starlette) -> AsyncIterator[None]:
-        yield
-        await run_in_threadpool(studio.close)
-
     app = Starlette(
         routes=[
             Route("/", partial(_asset, name="enter.html")),
@@ -78,7 +72,6 @@ def application(studio: Studio, entrance: Entrance) -> ASGIApp:
             Mount(f"/{entrance.place}", routes=routes),
         ],
         exception_handlers={Exception: _fault},
-        lifespan=until_closed,
     )
     return Doorkeeper(app, entrance)
 

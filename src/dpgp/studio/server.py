@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import sys
 import webbrowser
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
@@ -20,16 +22,33 @@ from dpgp.studio.questions import Studio
 
 
 class Server(uvicorn.Server):
-    """A server that says when it can be visited."""
+    """A server that says when it can be visited, and when it was told to end."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, ready: Callable[[], None], ending: Callable[[], None]
+    ) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._ready, self._ending = ready, ending
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and say so."""
         await super().startup(sockets)
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say that this is the end, and end."""
+        self._ending()
+        await super().shutdown(sockets)
+
+    def end_with_terminal(self) -> None:
+        """End as at Ctrl-C when the terminal is closed, unless that was told not to matter."""
+
+        def end(*_: Any) -> None:
+            self.should_exit = True
+
+        closed = getattr(signal, "SIGHUP", None)  # Windows has none
+        if closed is not None and signal.getsignal(closed) is not signal.SIG_IGN:  # nohup
+            signal.signal(closed, end)
 
 
 def serve(
@@ -41,7 +60,7 @@ def serve(
     folder: Path,
     worker: Sequence[str] = WORKER,
 ) -> list[FitJob]:
-    """Serve until Ctrl-C, and return the fits that this stopped.
+    """Serve until Ctrl-C or the end of the terminal, and return the fits that this stopped.
 
     ``show`` is given an address that lets one browser in, and another when that one is opened
     again; ``browse`` a page that leads there. Port 0 takes any that is free.
@@ -49,13 +68,14 @@ def serve(
     with socket.create_server((HOST, port)) as listening:
         found = listening.getsockname()[1]
         studio = Studio(Desk(), Jobs(folder, worker), ledger)
+        stopped: list[FitJob] = []
         entrance = Entrance(found, studio.desk.folder, show)
         config = uvicorn.Config(
             application(studio, entrance),
             access_log=False,  # it would hold the place that the cookie is for
             log_level="error",
             server_header=False,
-            lifespan="on",
+            lifespan="off",
             timeout_graceful_shutdown=3,
         )
 
@@ -64,9 +84,11 @@ def serve(
             if browse is not None:
                 browse(entrance.page())
 
-        with suppress(KeyboardInterrupt):  # uvicorn repeats it when all is closed
-            Server(config, ready).run([listening])
-    return studio.stopped
+        server = Server(config, ready, lambda: stopped.extend(studio.jobs.stop()))
+        server.end_with_terminal()
+        with closing(studio), suppress(KeyboardInterrupt):  # uvicorn repeats it when all is closed
+            server.run([listening])
+    return stopped
 
 
 def open_browser(page: Path) -> None:
