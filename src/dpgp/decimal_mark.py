@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from enum import StrEnum
+from typing import Any
 
 
 class DecimalMark(StrEnum):
@@ -10,3 +13,10 @@ class DecimalMark(StrEnum):
 
     POINT = "."
     COMMA = ","
+
+
+def marked(files: Iterable[Any], decimal: Any) -> list[Any]:
+    """Return tables whose numbers have that mark, where they are written as text."""
+    if decimal not in tuple(DecimalMark):
+        raise ValueError("`decimal` must be '.' or ',', the mark in numbers of CSV files.")
+    return [replace(f, decimal=decimal) if hasattr(f, "decimal") else f for f in files]

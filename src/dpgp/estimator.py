@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpgp.blas import thread_count
 from dpgp.categories import Categories, read_categories
 from dpgp.coded_rows import CodedRows, categories_of, coded_matrix
+from dpgp.decimal_mark import marked
 from dpgp.domain import Box
 from dpgp.effects.methods import EffectMethods
 from dpgp.ledger.ledger import ledger_of
@@ -58,17 +60,26 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
     """A Gaussian process that is fitted under differential privacy."""
 
     def fit(
-        self, X: Any, y: Any = None, units: Any = None, *, target: str | Sequence[str] | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        units: Any = None,
+        *,
+        target: str | Sequence[str] | None = None,
+        decimal: str = ".",
     ) -> Self:
         """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person.
 
         With ``target``, the name of a column or a list of them, ``X`` is a table that may be larger
         than memory: files, a folder, a pattern such as ``"rows/*.parquet"``, or anything that hands
-        out Arrow data; ``units`` is then a column too. docs/how-to/large-tables.md
+        out Arrow data; ``units`` is then a column too, and ``decimal`` the mark in numbers of CSV
+        files. docs/how-to/large-tables.md
         """
         self._forget()
         if target is not None:
-            return self._fit_table(X, y, units, target)
+            return self._fit_table(X, y, units, target, decimal)
+        if decimal != ".":
+            raise ValueError("`decimal` needs files: pass their paths as `X`, and `target`.")
         if self.engine is not None:
             raise ValueError("`engine` needs files: pass their paths as `X`, and `target`.")
         categories, called = categories_of(X, self.categories), target_names(y)
@@ -79,7 +90,9 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         self._targets_are_columns = y.ndim > 1
         return self
 
-    def _fit_table(self, table: Any, y: Any, unit: Any, target: str | Sequence[str]) -> Self:
+    def _fit_table(
+        self, table: Any, y: Any, unit: Any, target: str | Sequence[str], decimal: str
+    ) -> Self:
         """Fit to the columns of a table that ``bounds`` and ``categories`` name, or all others."""
         if y is not None:
             raise ValueError("`y` must be left out where `target` names it; pass one of them.")
@@ -87,6 +100,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         from dpgp.private.engines import opened_engine
 
         asked = AskedTable.opened(table, target, unit)
+        asked = replace(asked, files=marked(asked.files, decimal))
         names = asked.inputs(self.bounds, self.categories)
         self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
         categories = read_categories(self.categories, names, len(names))

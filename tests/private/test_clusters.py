@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -20,6 +21,7 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.options import Options
 from dpgp.privacy.books import Books
 from dpgp.privacy.exact_sums import UnevenArithmeticError
+from dpgp.private import spark_engine
 from dpgp.private.cluster_rows import (
     ArithmeticOfWorkersWarning,
     ClusterRows,
@@ -84,7 +86,9 @@ def spark():
 
     master = "local[2, 4]"  # a task may fail three times, as on a cluster
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
-    session = builder.getOrCreate()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)  # also where no environment is activated
+        session = builder.getOrCreate()
     yield session
     session.stop()
 
@@ -291,3 +295,75 @@ def test_tables_in_memory_do_not_travel():
     table = open_object(pa.table({"age": [1.0]}), hold=False)
     with pytest.raises(TableError, match="a cluster reads files"):
         read_files([table], wanted(), object())
+
+
+OUR_SPARK = """
+import os
+from dpgp.private.cluster_rows import answers
+from dpgp.private.engines import opened_engine
+from dpgp.private.tables import ClusterError
+before = os.environ.get("PYSPARK_PYTHON")
+try:
+    with opened_engine("spark") as engine:
+        print(list(answers(engine, abs, [-1, -2])))
+except ClusterError as error:
+    print(error)
+assert os.environ.get("PYSPARK_PYTHON") == before
+"""
+
+
+def our_spark(tmp_path, **changes):
+    """Let a process, in no environment that is activated, create its own session."""
+    other = tmp_path / "python3"
+    other.write_text("#!/bin/sh\nexit 1\n")
+    other.chmod(0o700)
+    environment = {name: text for name, text in os.environ.items() if name != "PYSPARK_PYTHON"}
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(
+        [sys.executable, "-c", OUR_SPARK],
+        env={**environment, "PATH": path, **changes},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "\tat " not in run.stderr  # no page of Java
+    return run.stdout
+
+
+@pytest.mark.slow
+def test_workers_of_our_own_session_run_our_python(tmp_path):
+    assert our_spark(tmp_path) == "[1, 2]\n"
+
+
+@pytest.mark.slow
+def test_what_a_worker_lacks_is_said_with_the_remedy(tmp_path):
+    bare = tmp_path / "bare"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')  # without installed packages
+    bare.chmod(0o700)
+    assert "has no module" in our_spark(tmp_path, PYSPARK_PYTHON=str(bare))
+    gone = our_spark(tmp_path, PYSPARK_PYTHON=str(tmp_path / "gone"))
+    assert "found no Python to run" in gone
+    assert "set PYSPARK_PYTHON to a Python with dpgp" in gone
+    java = our_spark(tmp_path, JAVA_HOME=str(tmp_path))
+    assert "could not be started; nothing was spent: it needs Java" in java
+
+
+SAID = {
+    "another version": (
+        "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in "
+        "driver: 3.11",
+        "workers run another version of Python; before the session is created, set PYSPARK_PYTHON",
+    ),
+    "a module of ours": ("No module named 'dpgp'", "a worker's Python has no module dpgp"),
+    "a module of nobody": ("No module named 'secret'", "RuntimeError; look at the logs"),
+    "a kind of error": ("Traceback:\nMemoryError: secret", "MemoryError; look at the logs"),
+    "a text of the data": ("Secret: secret\nSecretError: secret", "RuntimeError; look at"),
+    "nothing": ("", "RuntimeError; look at the logs"),
+}
+
+
+@pytest.mark.parametrize(("said", "words"), SAID.values(), ids=SAID)
+def test_what_spark_says_is_told_without_the_data(said, words):
+    found = spark_engine._cause(RuntimeError(said))
+    assert found.startswith(words)
+    assert "secret" not in found.casefold()

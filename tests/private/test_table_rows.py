@@ -208,6 +208,18 @@ def test_the_estimator_fits_files_as_it_fits_a_frame(folder, fitted_to_arrays):
         assert gp.model_.target_names == ["height"]
 
 
+def test_decimal_commas_are_read_in_csv_files_and_nothing_else_is_changed(
+    tmp_path, fitted_to_arrays
+):
+    frame = pd.DataFrame(TABLE)
+    frame[:200].to_csv(tmp_path / "1.csv", sep=";", decimal=",", index=False)
+    frame[200:].to_parquet(tmp_path / "2.parquet")
+    gp = estimator().fit(tmp_path, target="height", decimal=",")
+    assert gp.certificate_.releases == fitted_to_arrays.certificate_.releases
+    new = pd.DataFrame({"age": [0.2, 0.9], "dose": [0.0, 1.0]})
+    assert np.array_equal(gp.predict(new), fitted_to_arrays.predict(new))
+
+
 def test_columns_are_all_others_where_bounds_name_none():
     table = pa.table({k: TABLE[k] for k in ("age", "dose", "height", "who")})
     gp = estimator().set_params(bounds=[(0, 1), (-1, 1)])
@@ -254,6 +266,12 @@ def test_what_cannot_be_read_in_the_last_file_spends_nothing(
         ({"X": pa.table(TABLE), "target": 3}, "`target` must be the name of a column"),
         ({"X": pa.table(TABLE), "target": []}, "`target` must name at least one column"),
         ({"X": pa.table(TABLE), "target": "height", "units": [1]}, "`units` must be the name"),
+        (
+            {"X": pa.table(TABLE), "target": "height", "decimal": "·"},
+            "`decimal` must be '.' or ','",
+        ),
+        ({"X": pa.table(TABLE), "target": "height", "decimal": None}, "`decimal` must be"),
+        ({"X": np.zeros((3, 2)), "y": np.zeros(3), "decimal": ","}, "`decimal` needs files"),
         ({"X": pa.table(TABLE), "target": "age"}, "must be input or target, not both"),
     ],
 )

@@ -1,9 +1,8 @@
 """Studios that are closed at the end."""
 
 import pytest
-from studio_client import PORT, TOKEN, Client
+from studio_client import Client, application_of
 
-from dpgp.studio.app import application
 from dpgp.studio.desk import Desk
 from dpgp.studio.jobs import Jobs
 from dpgp.studio.questions import Studio
@@ -18,7 +17,7 @@ def open_studio(tmp_path):
         jobs = Jobs(tmp_path / "results", **({} if worker is None else {"worker": worker}))
         studio = Studio(Desk(), jobs, ledger)
         opened.append(studio)
-        return Client(application(studio, TOKEN, PORT)), studio
+        return Client(application_of(studio)[0]), studio
 
     yield open_one
     for studio in opened:

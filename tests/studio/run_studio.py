@@ -1,4 +1,4 @@
-"""A studio whose fits are seeded: prints its address, and what a fit that it stops has spent."""
+"""A studio whose fits are seeded: prints addresses, its page, and what fits that it stops spent."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,10 @@ from dpgp.studio.server import serve
 if __name__ == "__main__":
     worker = (sys.executable, str(Path(__file__).with_name("seeded_worker.py")))
     stopped = serve(
-        lambda address: print(address, flush=True), folder=Path(sys.argv[1]), worker=worker
+        lambda address: print(address, flush=True),
+        browse=lambda page: print(page.as_uri(), flush=True),
+        folder=Path(sys.argv[1]),
+        worker=worker,
     )
     for job in stopped:
         print(job.message)

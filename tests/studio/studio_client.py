@@ -8,20 +8,31 @@ import anyio
 import httpx
 import numpy as np
 
-TOKEN, PORT = "a-token-that-nobody-can-guess", 8123
+from dpgp.studio.app import application
+from dpgp.studio.entrance import Entrance
+
+PLACE, SESSION, PORT = "a-place-that-nobody-can-guess", "nor-this-session", 8123
 HOST = f"127.0.0.1:{PORT}"
-OWN = {"host": HOST, "origin": f"http://{HOST}", "sec-fetch-site": "same-origin"}
+COOKIE = {"cookie": f"dpgp-studio={SESSION}"}
+OWN = {"host": HOST, "origin": f"http://{HOST}", "sec-fetch-site": "same-origin", **COOKIE}
+
+
+def application_of(studio, show=None):
+    """The application of a studio whose secrets the client knows."""
+    entrance = Entrance(PORT, studio.desk.folder, show)
+    entrance.place, entrance.session = PLACE, SESSION
+    return application(studio, entrance), entrance
 
 
 class Client:
     """Sends requests to an application, as a browser of this machine or as somebody else."""
 
     def __init__(self, app):
-        self._app = app
+        self.app = app
 
     def send(self, method, path, headers=OWN, **options):
         async def sent():
-            transport = httpx.ASGITransport(self._app, raise_app_exceptions=False)
+            transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
             async with httpx.AsyncClient(transport=transport, base_url=f"http://{HOST}") as client:
                 request = client.build_request(method, path, **options)
                 request.headers = httpx.Headers(
@@ -32,12 +43,12 @@ class Client:
         return anyio.run(sent)
 
     def ask(self, question, expect=200, **body):
-        response = self.send("POST", f"/{TOKEN}/api/{question}", content=json.dumps(body))
+        response = self.send("POST", f"/{PLACE}/api/{question}", content=json.dumps(body))
         assert response.status_code == expect, response.text
         return response.json()
 
     def put(self, place, content, name="girls.csv", expect=200):
-        path = f"/{TOKEN}/api/{place}"
+        path = f"/{PLACE}/api/{place}"
         response = self.send("PUT", path, params={"name": name}, content=content)
         assert response.status_code == expect, response.text
         return response.json()

@@ -120,8 +120,8 @@ def test_what_was_refused_spent_nothing_and_leaves_nothing(consented):
 def test_a_studio_that_ends_stops_its_fits(consented):
     client, studio, asked = consented("waits")
     client.ask("fit", **asked)
+    (job,) = studio.jobs.stop()
     studio.close()
-    (job,) = studio.stopped
     assert (job.status, job.message) == ("stopped", "Spent by then: half of it.")
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from studio_client import STUDY, TOKEN, girls
+from studio_client import PLACE, STUDY, girls
 from typer.testing import CliRunner
 
 from dpgp import Ledger
@@ -13,7 +13,7 @@ from dpgp.cli import app
 from dpgp.studio.words import as_sentence, in_page_words
 from test_canary import TABLES, TRACES
 
-HOME = f"/{TOKEN}/"
+HOME = f"/{PLACE}/"
 NAMES_OF_TEXT = "no header, text alone"  # nobody can tell such a row from names
 TARGET, FEATURE = ["--target", "height_cm:70:190"], ["--feature", "age:2:18"]
 
@@ -154,7 +154,7 @@ KEYS = [*STUDY, "categories", "unit", "max_rows_per_unit", "missing", "neighbour
 def test_no_question_is_a_fault(shared, changes):
     client, table = shared
     body = json.dumps({"table": table, "study": {**STUDY, "epsilon": "-1", **changes}})
-    path = "/a-token-that-nobody-can-guess/api/consent"
+    path = f"{HOME}api/consent"
     response = client.send("POST", path, content=body.encode("utf-8", "surrogatepass"))
     assert response.status_code in (200, 400), response.text
 
@@ -163,15 +163,14 @@ def test_no_question_is_a_fault(shared, changes):
 def shared():
     from pathlib import Path
 
-    from studio_client import PORT, TOKEN, Client
+    from studio_client import Client, application_of
 
-    from dpgp.studio.app import application
     from dpgp.studio.desk import Desk
     from dpgp.studio.jobs import Jobs
     from dpgp.studio.questions import Studio
 
     studio = Studio(Desk(), Jobs(Path("never")))
-    client = Client(application(studio, TOKEN, PORT))
+    client = Client(application_of(studio)[0])
     yield client, client.put("upload", girls().encode())["table"]
     studio.close()
 

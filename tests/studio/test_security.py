@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from studio_client import HOST, OWN, PORT, TOKEN
+from studio_client import COOKIE, HOST, OWN, PLACE, PORT, SESSION
 
 from dpgp.studio import desk as desks
 from dpgp.studio.app import MOST_JSON
 
-HOME = f"/{TOKEN}/"
-QUESTION = f"/{TOKEN}/api/jobs"
+HOME = f"/{PLACE}/"
+QUESTION = f"/{PLACE}/api/jobs"
 
 
 def without(*names, **changes):
@@ -18,8 +18,8 @@ def without(*names, **changes):
 
 @pytest.mark.parametrize("host", [HOST, f"localhost:{PORT}"])
 def test_the_own_page_is_answered(client, host):
-    headers = {"host": host, "origin": f"http://{host}"}
-    assert client.send("GET", HOME, {"host": host}).status_code == 200
+    headers = {"host": host, "origin": f"http://{host}", **COOKIE}
+    assert client.send("GET", HOME, {"host": host, **COOKIE}).status_code == 200
     assert client.send("POST", QUESTION, headers, content="{}").status_code == 200
 
 
@@ -41,19 +41,43 @@ STRANGERS = {
     "another port of this machine": {**OWN, "sec-fetch-site": "same-site"},
 }
 
+BROWSERS_OUTSIDE = {
+    "no cookie": without("cookie"),
+    "another cookie": without(cookie=f"dpgp-studio={SESSION}x"),
+    "an empty cookie": without(cookie="dpgp-studio="),
+    "a cookie of another name": without(cookie=f"session={SESSION}"),
+    "the place for a cookie": without(cookie=f"dpgp-studio={PLACE}"),
+    "no text": without(cookie=b"dpgp-studio=\xff"),
+}
+
+
+@pytest.mark.parametrize("headers", BROWSERS_OUTSIDE.values(), ids=list(BROWSERS_OUTSIDE))
+def test_the_place_alone_opens_nothing(client, headers):
+    for method, path in (("GET", HOME), ("GET", f"{HOME}assets/studio.js"), ("POST", QUESTION)):
+        response = client.send(method, path, headers, content="{}")
+        assert (response.status_code, response.text) == (404, "Not found.")
+
 
 @pytest.mark.parametrize("headers", STRANGERS.values(), ids=list(STRANGERS))
 def test_no_other_site_may_ask(client, headers):
     response = client.send("POST", QUESTION, headers, content="{}")
     assert (response.status_code, response.text) == (404, "Not found.")
-    assert TOKEN not in str(response.headers)
+    assert "set-cookie" not in response.headers
 
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/api/jobs", "//api/jobs", f"/{TOKEN}x/", f"/{TOKEN[:-1]}/", "/%00/", "/ü/"],
-)  # fmt: skip
-def test_nothing_is_there_without_the_token(client, path):
+    [
+        "/api/jobs",
+        "//api/jobs",
+        f"/{PLACE}x/",
+        f"/{PLACE[:-1]}/",
+        "/%00/",
+        "/ü/",
+        "/assets/studio.js",
+    ],
+)
+def test_nothing_is_there_outside_the_place(client, path):
     for method in ("GET", "POST", "PUT"):
         response = client.send(method, path)
         assert (response.status_code, response.text) == (404, "Not found.")

@@ -42,7 +42,11 @@ class Run:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self.address = self.process.stdout.readline().strip()
+        self.address, self.page = self.says(), self.says()
+        self.origin = self.address.partition("#")[0]
+
+    def says(self):
+        return self.process.stdout.readline().strip()
 
     def end(self):
         """Press Ctrl-C, and return what is printed after it."""
@@ -72,9 +76,43 @@ def page(browser, run):
     yield page
     page.close()
     assert [
-        url for url in requests if not url.startswith((run.address, "data:", "blob:", "about:"))
+        url for url in requests if not url.startswith((run.origin, "data:", "blob:", "about:"))
     ] == []
     assert [text for text in troubles if "400" not in text] == []
+
+
+def test_each_browser_gets_in_once_with_a_code_of_its_own(browser, run):
+    """By the file that a browser is opened on, by the address, and by the next address."""
+
+    def visit(address):
+        page = browser.new_context().new_page()
+        page.goto(address)
+        return page
+
+    file = Path(run.page.removeprefix("file://"))
+    assert file.exists()
+    by_file = visit(run.page)
+    by_file.wait_for_selector("#upload")
+    assert not file.exists()
+    home = by_file.url
+    assert re.fullmatch(re.escape(run.origin) + r"[\w-]{43}/", home)
+    by_file.reload()
+    by_file.wait_for_selector("#upload")
+    assert by_file.evaluate("document.cookie") == ""
+    by_file.go_back()
+    assert by_file.url == "about:blank"  # the history has nothing of the way in
+
+    visit(run.address).wait_for_selector("#upload")
+    late = visit(run.address)
+    late.wait_for_selector("text=The studio stays closed")
+    accessible(late)
+    assert late.url == run.origin
+    another = run.says()
+    assert another.partition("#")[0] == run.origin
+    late.goto(another)
+    late.wait_for_selector("#upload")
+
+    assert visit(home).inner_text("body") == "Not found."
 
 
 def accessible(page):

@@ -40,17 +40,25 @@ def studio(
         if find_spec("starlette") is None or find_spec("uvicorn") is None:
             raise UsageError(f"the studio needs starlette and uvicorn; run {install('studio')}.")
         from dpgp.ledger import Ledger
+        from dpgp.studio.entrance import MINUTES
         from dpgp.studio.server import open_browser, serve
 
         purse = None if ledger is None else Ledger(ledger)
 
-        def ready(address: str) -> None:
+        def show(address: str) -> None:
             screen = Screen(stderr=True)
             screen.print(f"The studio is at {shown(address)}", soft_wrap=True, highlight=False)
-            screen.print("[dim]Ctrl-C ends it and removes its copies of tables.[/]")
-            if not no_browser:
-                open_browser(address)
+            screen.print(
+                f"[dim]for one browser, within {MINUTES} minutes; open it again, and another is "
+                "shown here. Ctrl-C ends the studio and removes its copies of tables.[/]"
+            )
 
-        stopped = serve(ready, port=port, ledger=purse, folder=output.absolute())
+        stopped = serve(
+            show,
+            browse=None if no_browser else open_browser,
+            port=port,
+            ledger=purse,
+            folder=output.absolute(),
+        )
     for job in stopped:
         typer.echo(f"Stopped. {job.message}", err=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -20,10 +19,11 @@ from starlette.types import ASGIApp
 
 from dpgp.cli.failures import UsageError, words
 from dpgp.privacy.books import BudgetError
+from dpgp.studio.entrance import COOKIE, Entrance
 from dpgp.studio.ledgers import verified
 from dpgp.studio.papers import REPORT
 from dpgp.studio.questions import Body, Studio, Values, table_values
-from dpgp.studio.security import Doorkeeper
+from dpgp.studio.security import DOOR, Doorkeeper
 from dpgp.studio.words import as_sentence
 
 MOST_JSON = 2**20
@@ -31,13 +31,14 @@ MOST_JSON = 2**20
 MEDIA_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 REPORT_POLICY = "sandbox allow-scripts; frame-ancestors 'self'"  # the page brings its own besides
 A_FAULT = "Something failed in the studio that should not have. It spent nothing."
+STAYS_CLOSED = "An address works once, and not for long: open the one that the terminal shows last."
 NOT_UNDERSTOOD = "the page sent no question; load it again."
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def application(studio: Studio, token: str, port: int) -> ASGIApp:
-    """Return the guarded application, everything in it under a token."""
+def application(studio: Studio, entrance: Entrance) -> ASGIApp:
+    """Return the guarded application: outside, a page that asks for a code; inside, the rest."""
     questions = {
         "open": studio.open_path,
         "forecast": studio.forecast,
@@ -63,17 +64,31 @@ def application(studio: Studio, token: str, port: int) -> ASGIApp:
         ),
     ]
 
-    @asynccontextmanager
-    async def until_closed(_: Starlette) -> AsyncIterator[None]:
-        yield
-        await run_in_threadpool(studio.close)
-
     app = Starlette(
-        routes=[Mount(f"/{token}", routes=routes)],
+        routes=[
+            Route("/", partial(_asset, name="enter.html")),
+            Route("/assets/{name}", _asset),
+            Route(DOOR, partial(_enter, entrance), methods=["POST"]),
+            Mount(f"/{entrance.place}", routes=routes),
+        ],
         exception_handlers={Exception: _fault},
-        lifespan=until_closed,
     )
-    return Doorkeeper(app, token, port)
+    return Doorkeeper(app, entrance)
+
+
+async def _enter(entrance: Entrance, request: Request) -> Response:
+    """Exchange a code for the cookie."""
+    try:
+        body = await _body(request)
+    except UsageError as error:
+        return _refusal(error)
+    if not entrance.admits(body.get("code")):
+        return JSONResponse({"message": STAYS_CLOSED}, 403)
+    response = JSONResponse({"home": entrance.home})
+    response.set_cookie(
+        COOKIE, entrance.session, path=entrance.home, httponly=True, samesite="strict"
+    )
+    return response
 
 
 async def _answer(ask: Callable[[Body], Values], request: Request) -> Response:

@@ -6,11 +6,11 @@ import secrets
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from tempfile import TemporaryDirectory
 
 from dpgp.cli.failures import UsageError
 from dpgp.cli.header import Header, read_header
 from dpgp.plain_text import made_plain
+from dpgp.studio.private_folder import PrivateFolder
 
 MOST_BYTES = 2 * 2**30
 """Of one upload; a larger table is named by its path, and not copied."""
@@ -44,13 +44,13 @@ class Desk:
     """All tables of a studio, under keys that nobody can guess."""
 
     def __init__(self) -> None:
-        self._folder = TemporaryDirectory(prefix="dpgp-studio-")  # readable by its owner alone
+        self._folder = PrivateFolder()
         self._tables: dict[str, OpenedTable] = {}
 
     @property
     def folder(self) -> Path:
         """Where uploads lie."""
-        return Path(self._folder.name)
+        return self._folder.path
 
     def table(self, key: object) -> OpenedTable:
         """Return a table that was opened."""
@@ -96,7 +96,7 @@ class Desk:
 
     def close(self) -> None:
         """Remove all copies."""
-        self._folder.cleanup()
+        self._folder.remove()
 
     def _opened(self, key: str, name: str, path: Path) -> OpenedTable:
         try:

@@ -25,10 +25,10 @@ from dpgp.studio.words import as_sentence
 
 WORKER = (sys.executable, "-P", "-m", "dpgp.studio.worker")  # -P: no module of the folder it is in
 NOTHING_SPENT = "Nothing was spent."
-UNKNOWN = (
-    "It did not say what it had spent: count all of it, ε = {epsilon} at δ = {delta}, against the "
-    "budget of these people."
-)
+UNKNOWN = "It did not say what it had spent:"
+UNENDED = "This fit did not say how it ended. Where there is no model beside this file,"
+ALL_OF_IT = "count all of it, ε = {epsilon} at δ = {delta}, against the budget of these people."
+SPENT = "spent.txt"
 NO_WORD = {
     "ended": "failed",
     "message": "The fit ended without a word, perhaps for want of memory.",
@@ -124,11 +124,7 @@ class FitJob:
         return bool(self.last_words.get("notes"))
 
     def _spent_in_words(self) -> str:
-        if not self.may_have_spent:
-            return NOTHING_SPENT
-        request = self.asked.request
-        words = UNKNOWN.format(epsilon=text_up(request.epsilon), delta=text_up(request.delta))
-        return words + (WITH_LEDGER if self.asked.study.ledger is not None else "")
+        return f"{UNKNOWN} {_all_of_it(self.asked)}" if self.may_have_spent else NOTHING_SPENT
 
 
 class Jobs:
@@ -187,14 +183,20 @@ class Jobs:
                     stdin.close()
         return job
 
-    def close(self) -> list[FitJob]:
-        """Stop what runs, wait for it, and return the fits that were stopped."""
-        stopped = [job for job in self.all() if job.is_running]
-        for job in stopped:
-            thread = self._running[job.key][1]
+    def stop(self) -> list[FitJob]:
+        """Tell all fits that run to stop, and return them."""
+        running = [job for job in self.all() if job.is_running]
+        for job in running:
             self.cancel(job.key)
+        return running
+
+    def close(self) -> None:
+        """Stop what runs, and wait for it."""
+        self.stop()
+        with self._lock:
+            threads = [thread for _, thread in self._running.values()]
+        for thread in threads:
             thread.join()
-        return stopped
 
     def _releases(self, asked: AskedStudy) -> int:
         return len(planned_releases(asked.request, asked.rows))
@@ -207,6 +209,7 @@ class Jobs:
         folder.mkdir(parents=True)
         (folder / STUDY_FILE).write_text(asked.text, encoding="utf-8", newline="\n")
         (folder / SCRIPT).write_text(script_of(asked), encoding="utf-8", newline="\n")
+        (folder / SPENT).write_text(f"{_unended(asked)}\n", encoding="utf-8")
         return folder
 
     def _start_process(self, job: FitJob) -> None:
@@ -233,9 +236,22 @@ class Jobs:
 
     def _end(self, job: FitJob) -> None:
         """End a fit; what was spent is left beside the study where there is no model."""
-        words = job.words()
-        if not job.saved and job.may_have_spent:
-            (job.folder / "spent.txt").write_text(f"{words}\n", encoding="utf-8")
-        elif not job.saved:
+        spent = job.folder / SPENT
+        if job.saved:
+            spent.unlink(missing_ok=True)
+        elif job.may_have_spent:
+            spent.write_text(f"{job.words()}\n", encoding="utf-8")
+        else:
             shutil.rmtree(job.folder)
         job.end()
+
+
+def _unended(asked: AskedStudy) -> str:
+    """Return what is true of a fit whose studio is killed, written before anything is spent."""
+    return f"{UNENDED} {_all_of_it(asked)}"
+
+
+def _all_of_it(asked: AskedStudy) -> str:
+    request = asked.request
+    words = ALL_OF_IT.format(epsilon=text_up(request.epsilon), delta=text_up(request.delta))
+    return words + (WITH_LEDGER if asked.study.ledger is not None else "")

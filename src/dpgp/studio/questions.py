@@ -13,7 +13,7 @@ from dpgp.studio.asked import AskedStudy, read_asked
 from dpgp.studio.consents import consent
 from dpgp.studio.desk import Desk, OpenedTable
 from dpgp.studio.forecasts import epsilon_for, forecasts, told_of
-from dpgp.studio.jobs import FitJob, Jobs
+from dpgp.studio.jobs import Jobs
 from dpgp.studio.knowledge import as_hint
 from dpgp.studio.ledgers import chosen_ledger, ledger_values
 from dpgp.studio.papers import PAPERS, Paper
@@ -27,7 +27,6 @@ class Studio:
 
     def __init__(self, desk: Desk, jobs: Jobs, ledger: Ledger | None = None) -> None:
         self.desk, self.jobs, self.ledger = desk, jobs, ledger
-        self.stopped: list[FitJob] = []
         self._planning = Lock()
 
     def open_path(self, body: Body) -> Values:
@@ -94,8 +93,10 @@ class Studio:
 
     def close(self) -> None:
         """Stop fits that run, and remove all copies of tables."""
-        self.stopped = self.jobs.close()
-        self.desk.close()
+        try:
+            self.jobs.close()
+        finally:
+            self.desk.close()
 
     def _asked(self, body: Body) -> AskedStudy:
         return read_asked(body, self.desk, self.ledger)

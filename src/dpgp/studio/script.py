@@ -7,6 +7,7 @@ from pprint import pformat
 from typing import Any
 
 from dpgp.cli.request import Request
+from dpgp.decimal_mark import DecimalMark
 from dpgp.studio.asked import MODEL_FILE, AskedStudy
 
 TEMPLATE = '''\
@@ -18,14 +19,11 @@ Running it spends the privacy budget below once more; budgets of the same people
 
 from pathlib import Path
 
-import pandas as pd
-
 import dpgp
 
 FOLDER = Path(__file__).parent
 DATA = FOLDER / {data}
-INPUTS = {inputs}
-TARGETS = {targets}
+TARGET = {target}
 UNIT = {unit}
 
 OUTCOME = {outcome}
@@ -37,20 +35,14 @@ def plan():
     return dpgp.plan(n={rows}, units=UNIT is not None, **OUTCOME, **QUESTION)
 
 
-def read():
-    """Read the columns that the study names."""
-    columns = list(dict.fromkeys([*INPUTS, *TARGETS, *([] if UNIT is None else [UNIT])]))
-    {read}
-    table.columns = table.columns.str.strip().str.normalize("NFC")
-    return table[columns]
-
-
 def fit(**options):
-    """Fit the model; spends the budget."""
-    table = read()
+    """Fit the model; spends the budget.
+
+    The file is opened by dpgp, which reads every row by itself: other readers let one person's
+    quotation mark swallow the rows of others, which no guarantee would cover.
+    """
     gp = dpgp.{estimator}(**OUTCOME, **QUESTION, {counts}**options)
-    y = table[TARGETS[0]] if len(TARGETS) == 1 else table[TARGETS]
-    return gp.fit(table[INPUTS], y, units=None if UNIT is None else table[UNIT])
+    return gp.fit(DATA, target=TARGET, units=UNIT{decimal})
 
 
 if __name__ == "__main__":
@@ -63,23 +55,6 @@ if __name__ == "__main__":
         print(gp.certificate_)
 '''
 
-READ_TEXT = """texts = dict.fromkeys({texts}, str)
-    table = pd.read_csv(
-        DATA,
-        sep={delimiter!r},
-        decimal={decimal!r},
-        encoding="utf-8-sig",
-        dtype=texts,
-        na_values=["."],
-    )"""
-READ_PARQUET = "table = pd.read_parquet(DATA)"
-READ_OTHERS = {
-    ".xlsx": 'table = pd.read_excel(DATA, dtype=dict.fromkeys({texts}, str), na_values=["."])',
-    ".dta": "table = pd.read_stata(DATA, convert_categoricals=False)",
-    ".feather": "table = pd.read_feather(DATA)",
-    ".arrow": "table = pd.read_feather(DATA)",
-}
-
 
 def script_of(asked: AskedStudy) -> str:
     """Return the script of a study."""
@@ -87,18 +62,27 @@ def script_of(asked: AskedStudy) -> str:
     return TEMPLATE.format(
         title=_in_docstring(asked.title),
         data=repr(str(asked.study.data)),
-        inputs=_literal([*_names(request.features), *_names(request.categories)]),
-        targets=_literal(_names(request.predicted)),
+        target=_literal(_target(request)),
         unit=repr(request.unit),
         question=_literal(_question(request)),
         rows=asked.rows,
         outcome=_literal(_outcome(request)),
         estimator="PrivateGPRegressor" if request.classes is None else "PrivateGPClassifier",
         counts="counts=True, " if request.counts else "",
-        read=_read(asked, request),
+        decimal=_decimal(request),
         ledger=_ledger(asked),
         model=MODEL_FILE,
     )
+
+
+def _target(request: Request) -> str | list[str]:
+    """Return the column that is predicted, or a list of several."""
+    names = [column.name for column in request.predicted]
+    return names[0] if len(names) == 1 else names
+
+
+def _decimal(request: Request) -> str:
+    return "" if request.decimal is DecimalMark.POINT else f", decimal={str(request.decimal)!r}"
 
 
 def _outcome(request: Request) -> dict[str, Any]:
@@ -122,17 +106,6 @@ def _question(request: Request) -> dict[str, Any]:
     }
 
 
-def _read(asked: AskedStudy, request: Request) -> str:
-    delimiter = asked.table.header.delimiter
-    unit = [] if request.unit is None else [request.unit]
-    classes = [] if request.classes is None else [request.classes]
-    texts = [*_names([*request.categories, *classes]), *unit]
-    if delimiter is None:
-        suffix = PurePath(asked.table.name).suffix.lower()
-        return READ_OTHERS.get(suffix, READ_PARQUET).format(texts=texts)
-    return READ_TEXT.format(texts=texts, delimiter=delimiter, decimal=str(request.decimal))
-
-
 def _ledger(asked: AskedStudy) -> str:
     study = asked.study
     if study.ledger is None:
@@ -140,10 +113,6 @@ def _ledger(asked: AskedStudy) -> str:
     ledger = f"dpgp.Ledger({str(PurePath(study.ledger))!r})"
     group = "" if study.partition is None else f".partition({study.partition!r})"
     return f"ledger={ledger}{group}"
-
-
-def _names(columns: Any) -> list[str]:
-    return [column.name for column in columns]
 
 
 def _literal(value: Any) -> str:

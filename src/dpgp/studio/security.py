@@ -1,20 +1,24 @@
-"""Who may ask the studio: the browser that was given its address, on this machine, and nobody else.
+"""Who may ask the studio: a browser of this machine that was let in, and nobody else.
 
-A page of another site can make a browser send requests here, but it knows neither the token nor can
-it forge the headers ``Host``, ``Origin`` and ``Sec-Fetch-Site``, which are checked first.
+A page of another site can make a browser send requests here, but it can forge none of the headers
+``Host``, ``Origin`` and ``Sec-Fetch-Site``, and its requests come without the cookie.
 """
 
 from __future__ import annotations
 
-import hmac
-
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dpgp.studio.entrance import COOKIE, Entrance
 
 LOCAL_NAMES = ("127.0.0.1", "localhost")
 SAME_SITE = (None, "none", "same-origin")
 READS = ("GET", "HEAD")
+DOOR = "/enter"
+OUTSIDE = ("/", "/assets/enter.js", "/assets/studio.css")
+"""What everybody on this machine may read: the page that asks for a code."""
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -34,10 +38,10 @@ HEADERS = {
 class Doorkeeper:
     """Lets through what comes from the studio's own page, and says nothing to anybody else."""
 
-    def __init__(self, app: ASGIApp, token: str, port: int) -> None:
+    def __init__(self, app: ASGIApp, entrance: Entrance) -> None:
         self.app = app
-        self.token = token
-        self.hosts = tuple(f"{name}:{port}" for name in LOCAL_NAMES)
+        self.entrance = entrance
+        self.hosts = tuple(f"{name}:{entrance.port}" for name in LOCAL_NAMES)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse a request, or pass it on and add headers to the answer."""
@@ -49,22 +53,20 @@ class Doorkeeper:
             await PlainTextResponse("Not found.", 404, HEADERS)(scope, receive, send)
 
     def _may_ask(self, scope: Scope) -> bool:
-        headers = Headers(scope=scope)
-        return (
-            headers.getlist("host") in [[host] for host in self.hosts]
-            and self._is_own_page(scope["method"], headers)
-            and self._knows_token(scope["path"])
-        )
+        headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
+        if headers.getlist("host") not in [[host] for host in self.hosts]:
+            return False
+        if path in OUTSIDE and method in READS:
+            return True
+        cookie = HTTPConnection(scope).cookies.get(COOKIE, "")
+        was_let_in = path == DOOR or self.entrance.knows(path, cookie)
+        return was_let_in and self._is_own_page(method, headers)
 
     def _is_own_page(self, method: str, headers: Headers) -> bool:
         """Browsers name the origin of every request that changes something."""
         origin, own = headers.get("origin"), f"http://{headers['host']}"
         from_here = origin == own or (origin is None and method in READS)
         return from_here and headers.get("sec-fetch-site") in SAME_SITE
-
-    def _knows_token(self, path: str) -> bool:
-        _, first, *_ = (*path.split("/"), "")
-        return hmac.compare_digest(first.encode(), self.token.encode())
 
 
 def _with_headers(send: Send) -> Send:
