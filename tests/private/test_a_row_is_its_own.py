@@ -11,7 +11,6 @@ import re
 import tempfile
 import warnings
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -28,7 +27,6 @@ from hypothesis import strategies as st
 
 from dpgp import PrivateGPClassifier, PrivateGPRegressor
 from dpgp.private import cells
-from dpgp.private.files import open_files
 from dpgp.sites import Site
 
 SITE = Site("north", "roster.yaml", "north.key")
@@ -99,14 +97,10 @@ def total(case, held):
         said = home.given(held, Path(folder))
         units = said.units if case.with_units else None
         try:
-            with (
-                mock.patch("dpgp.estimator.fit_alone_or_jointly", answer),
-                mock.patch(
-                    "dpgp.private.asked_table.open_files",
-                    partial(open_files, decimal=said.decimal),
-                ),
-            ):
-                case.estimator(said).fit(said.X, said.y, units, target=said.target)
+            with mock.patch("dpgp.estimator.fit_alone_or_jointly", answer):
+                case.estimator(said).fit(
+                    said.X, said.y, units, target=said.target, decimal=said.decimal
+                )
         except AnswerError as found:
             return found.args[0]
         except (ValueError, TypeError) as refusal:
