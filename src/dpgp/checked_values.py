@@ -23,6 +23,7 @@ MOST_ROWS = 2**18
 """Most values and most lists or objects in a file: parsed, they take half a gigabyte."""
 MOST_ITEMS = 10_000
 MOST_FINDINGS = 1000
+MOST_FITTED = 1e15  # rows of a model, noisy where their number is private
 LARGEST_WHOLE = 10**9
 
 INDEFINITE = 1e-6  # of the largest eigenvalue: rounding of what was written
@@ -131,6 +132,22 @@ def as_positive(value: Any, where: str, *, infinite: bool = False) -> float:
     if number <= 0.0:
         raise ModelFileError(f"`{where}` must be positive.")
     return number
+
+
+def as_between(value: Any, where: str, low: float, high: float) -> float:
+    """Return a number within limits."""
+    number = as_number(value, where)
+    if not low <= number <= high:
+        raise ModelFileError(f"`{where}` must be between {low:g} and {high:g}.")
+    return number
+
+
+def as_rows(values: Sequence[Any], where: str) -> float:
+    """Return the one number of rows that all values are."""
+    found = {as_between(value, where, 1.0, MOST_FITTED) for value in values}
+    if len(found) != 1:
+        raise ModelFileError(f"`{where}` must be one number of rows, the same everywhere.")
+    return found.pop()
 
 
 def as_vector(value: Any, where: str, length: int | None = None) -> Array:

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from sklearn.gaussian_process.kernels import RBF
 
 import dpgp
 
@@ -52,6 +53,9 @@ KINDS = {
     "one input": lambda: regression(300, 1),
     "two inputs": lambda: regression(300, 2, stages=[1, 3]),
     "three inputs, additive": lambda: regression(200, 3, features=["linear", "additive"], stages=1),
+    "own kernel, given points": lambda: regression(
+        200, 2, kernel=RBF(0.5), inducing_points=[[0.2, 0.2], [0.5, 0.9], [0.9, 0.4]], stages=2
+    ),
     "two targets": lambda: regression(400, 2, 2, features="linear", stages=2),
     "no warp, no calibration": lambda: regression(200, 1, warp=False, calibrate=False),
     "little budget": lambda: regression(60, 1, epsilon=0.05, delta=1e-9),

@@ -18,6 +18,7 @@ from dpgp.json_document import digest
 from dpgp.model.file import ModelFileError
 from dpgp.verify import file as verify_file
 from dpgp.verify import verify
+from dpgp.verify.claim import are_close
 
 KIND = "people"
 HOSTILE = [
@@ -147,13 +148,34 @@ def test_thousands_of_releases_are_answered(document_of, tmp_path, count):
     assert answers("verify", written(document, tmp_path)) == (1 if count <= 10_000 else 4)
 
 
-@pytest.mark.parametrize("depth", [100, 300, 500, 900, 990, 5000])
-def test_nesting_is_answered(document_of, tmp_path, depth):
+def test_nesting_is_answered(document_of, tmp_path, no_composition):
+    """Somewhere on the way a file can be read, and is too deep to be written for its digest."""
     text = json.dumps({**document_of(KIND), "created": "NESTED"})
     path = tmp_path / "model.json"
-    path.write_text(text.replace('"NESTED"', "[" * depth + "]" * depth), encoding="utf-8")
-    assert answers("verify", path) in (1, 4)
-    assert answers("show", path) == 4
+    for depth in (100, 500, *range(800, 1000), 5000):
+        path.write_text(text.replace('"NESTED"', "[" * depth + "]" * depth), encoding="utf-8")
+        assert not holds(path)
+
+
+def test_what_is_infinite_is_close_to_nothing_else():
+    assert are_close(math.inf, math.inf)
+    assert not are_close(1e308, math.inf)
+    assert not are_close(math.inf, 1e308)
+    assert not are_close(math.nan, math.nan)
+
+
+@pytest.mark.parametrize("name", ["n", "clip", "sigma_a", "sigma_b", "sigma_c", "c"])
+def test_no_number_of_a_stage_ends_in_a_traceback(document_of, tmp_path, no_composition, name):
+    document = document_of(KIND)
+    stage = document["stages"][1]
+    part = stage if name in stage else stage["targets"][0]
+    for value in (0, -1, 5e-324, 1e-160, 1e160, 1e308, 10**400, "inf", None):
+        before, part[name] = part[name], value
+        path = written(document, tmp_path)
+        part[name] = before
+        if answers("show", path) == 0:
+            assert answers("report", path, "-o", tmp_path / "report.html", "--force") == 0
+        assert answers("verify", path) in ((0, 4) if name == "c" else (1, 4))
 
 
 def test_a_missing_package_is_named(document_of, tmp_path):

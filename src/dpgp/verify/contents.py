@@ -15,6 +15,7 @@ from dpgp.checked_values import (
     as_items,
     as_number,
     as_positive,
+    as_rows,
     as_vector,
 )
 from dpgp.verify.claim import Claim, recomputed_mu
@@ -23,7 +24,6 @@ MANY_INPUTS = 4
 """From how many inputs on stages learn a metric, unless something else was asked for."""
 TYPICAL_ROWS = 2000.0
 """What shares are chosen for where the number of rows is private: docs/method.md."""
-MOST_ROWS = 1e15
 MOST_STAGES = 1000
 CLOSE_TO_GAUSSIAN = 1e-9
 
@@ -102,7 +102,7 @@ def read_fit(document: Tree, claim: Claim) -> Fit:
     return Fit(
         claim=claim,
         mu=recomputed_mu(claim),
-        n=_rows(stages),
+        n=as_rows([_field(stage, "n") for stage in stages], "stages.n"),
         has_public_rows=claim.neighbours == "replace" and not claim.per_person and complete,
         columns=columns,
         coordinates=columns + sum(0 if count == 2 else count - 1 for count in levels),
@@ -135,14 +135,6 @@ def _levels(inputs: Tree) -> list[int]:
         return []
     found = as_items(kinds, "inputs.categories", LARGEST)
     return [len(as_items(levels, "inputs.categories")) for levels in found if levels is not None]
-
-
-def _rows(stages: list[Any]) -> float:
-    """Return the number of rows that all stages are about."""
-    found = {as_positive(_field(stage, "n"), "stages.n") for stage in stages}
-    if len(found) > 1 or not 1.0 <= min(found) <= MOST_ROWS:
-        raise ModelFileError("`stages` must be about one number of rows, from 1 on.")
-    return found.pop()
 
 
 def _field(stage: Any, name: str) -> Any:

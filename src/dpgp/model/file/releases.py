@@ -9,11 +9,12 @@ import numpy as np
 
 from dpgp.checked_values import (
     ModelFileError,
+    as_between,
     as_fields,
     as_items,
     as_matrix,
     as_number,
-    as_positive,
+    as_rows,
     as_symmetric,
     as_vector,
     number_to_json,
@@ -25,6 +26,9 @@ from dpgp.model.density import InputDensity
 from dpgp.model.file.categories import are_levels
 
 MOST_WRITTEN = 1000  # stages of a file: far beyond any model, far below any harm
+
+CLIPS = (1e-9, 1e9)
+"""Where residuals may be clipped, in half-widths of the target: far beyond any model."""
 
 Stages = tuple[tuple[StageRelease, ...], ...]
 
@@ -65,19 +69,20 @@ def _own_to_json(target: StageRelease) -> dict[str, Any]:
 
 def stages_from_json(value: Any, targets: int, dimension: int) -> Stages:
     """Return the stages of every target."""
-    stages = [_stage(item, targets, dimension) for item in as_items(value, "stages", MOST_WRITTEN)]
+    items = as_items(value, "stages", MOST_WRITTEN)
+    fields = [as_fields(item, "stages", _SHARED) for item in items]
+    n = as_rows([shared["n"] for shared in fields], "stages.n")
+    stages = [_stage(shared, n, targets, dimension) for shared in fields]
     return tuple(zip(*stages, strict=True))
 
 
-def _stage(value: Any, targets: int, d: int) -> list[StageRelease]:
-    fields = as_fields(value, "stages", _SHARED)
+def _stage(fields: dict[str, Any], n: float, targets: int, d: int) -> list[StageRelease]:
     items = as_items(fields["targets"], "stages.targets")
     if len(items) != targets:
         raise ModelFileError(f"`stages.targets` must have {targets} entries.")
     d = 0 if fields["B"] is None else d
     B = as_symmetric(fields["B"], "stages.B", d) if d else np.empty((0, 0))
     sigma_b = as_number(fields["sigma_b"], "stages.sigma_b", low=0.0)
-    n = as_positive(fields["n"], "stages.n")
     parts = [as_fields(item, "stages.targets", _OWN) for item in items]
     return [
         StageRelease(
@@ -87,7 +92,7 @@ def _stage(value: Any, targets: int, d: int) -> list[StageRelease]:
             sigma_a=as_number(part["sigma_a"], "stages.sigma_a", low=0.0),
             sigma_b=sigma_b,
             sigma_c=as_number(part["sigma_c"], "stages.sigma_c", low=0.0),
-            clip=as_positive(part["clip"], "stages.clip"),
+            clip=as_between(part["clip"], "stages.clip", *CLIPS),
             w0=as_vector(part["w0"], "stages.w0", d),
             n=n,
         )
