@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.numeric import whole_of_decimal
 from dpgp.plain_text import is_plain
 
 Array = NDArray[np.float64]
@@ -152,9 +153,8 @@ def _whole(element: Any) -> int | None:
     elif isinstance(element, float | np.floating):
         value = float(element)
         return int(value) if value.is_integer() and abs(value) < _FIRST_UNSAFE_FLOAT else None
-    elif isinstance(element, Decimal) and element.is_finite() and abs(element) < _FIRST_LONG:
-        whole, denominator = element.as_integer_ratio()
-        return whole if denominator == 1 else None
+    elif isinstance(element, Decimal) and (whole := whole_of_decimal(element)) is not None:
+        number = whole
     else:
         return None
     return number if abs(number) < _FIRST_LONG else None

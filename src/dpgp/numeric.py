@@ -21,8 +21,8 @@ from dpgp.plain_text import check_names, is_name
 Array = NDArray[np.float64]
 
 _TIMES = ("date", "time", "duration", "period")
-_REAL = "biuf"
-_NUMBERS = f"{_REAL}c"  # NumPy's kinds
+_REAL = "biuf"  # NumPy's kinds
+_PLAIN = frozenset((int, float, bool, np.float64, np.int64, np.bool_))
 _TIME_TYPES = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 
@@ -172,13 +172,33 @@ def _as_array(values: Any) -> NDArray[Any] | None:
     try:
         if isinstance(values, np.ma.MaskedArray):
             return np.asarray(np.ma.filled(values.astype(object), np.nan))
-        array = np.asarray(values)
-        if isinstance(values, list | tuple) and array.dtype.kind not in _NUMBERS:
-            # one text, date or object among them: every cell stays what it is
-            return np.array(values, dtype=object)
-        return array
+        if isinstance(values, list | tuple) and not all(map(_is_plain, values)):
+            return _cells_of(values)
+        return np.asarray(values)
     except Exception:  # whatever it says may quote the data
         return None
+
+
+def _is_plain(row: Any) -> bool:
+    """Return whether NumPy reads a cell, or each cell of a row, as ``float`` would."""
+    if isinstance(row, list | tuple):
+        return _PLAIN.issuperset(map(type, row))
+    if type(row) is np.ndarray:
+        return row.ndim == 1 and row.dtype.kind in _REAL
+    return type(row) in _PLAIN
+
+
+def _cells_of(rows: Sequence[Any]) -> NDArray[np.object_]:
+    """Return cells, or rows of cells, each as it is: NumPy would choose one type for all."""
+    are_rows = [isinstance(row, list | tuple) or type(row) is np.ndarray for row in rows]
+    listed = [list(row) if is_row else [row] for row, is_row in zip(rows, are_rows, strict=True)]
+    if len({len(row) for row in listed}) > 1 or len(set(are_rows)) > 1:
+        raise ValueError
+    cells = np.empty((len(listed), len(listed[0])), dtype=object)
+    for k, row in enumerate(listed):
+        for column, cell in enumerate(row):
+            cells[k, column] = cell
+    return cells if are_rows[0] else cells[:, 0]
 
 
 def _floats_of(array: NDArray[Any]) -> Array | None:
@@ -202,6 +222,20 @@ def float_of(cell: Any) -> float:
     if isinstance(cell, np.timedelta64) or not isinstance(cell, Real | Decimal | np.bool_):
         raise TypeError
     return float(cell)
+
+
+_MOST_DIGITS = 1000  # of a Decimal, before and behind its point: far beyond any identifier
+
+
+def whole_of_decimal(number: Decimal) -> int | None:
+    """Return a whole number of bounded length, None for all else; in no time, whatever it is."""
+    exponent = number.as_tuple().exponent
+    if not isinstance(exponent, int) or exponent < -_MOST_DIGITS:
+        return None
+    if number.adjusted() > _MOST_DIGITS:
+        return None
+    whole, denominator = number.as_integer_ratio()
+    return whole if denominator == 1 else None
 
 
 Seed = int | np.random.RandomState | None

@@ -21,6 +21,7 @@ def parties(tmp_path):
         "address": f"127.0.0.1:{port}",
         "coordinator": public.pop("coordinator"),
         "sites": public,
+        "honest": str(len(public)),
     }
     (tmp_path / "roster.yaml").write_text(yaml.safe_dump(roster))
     return tmp_path

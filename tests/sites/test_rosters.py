@@ -56,7 +56,8 @@ def test_a_key_with_which_everybody_has_the_same_secret(parties):
 
 
 def test_all_sites_are_trusted_unless_said(parties):
-    assert read_roster(parties / "roster.yaml").honest == 3
+    assert read_roster(written(parties, honest=None)).honest == 2
+    assert read_roster(written(parties, honest=3)).honest == 3
     assert read_roster(written(parties, honest=1)).honest == 1
 
 

@@ -62,11 +62,24 @@ def _findings(model: Path, key: Path | None) -> list[Finding]:
     from dpgp.verify.signature import is_signed_by
 
     with in_words(model):
-        findings = list(verified(model))
+        findings = [*verified(model), _is_a_model(model)]
     if key is not None:
         signed = is_signed_by(model, key)
         findings.append(Finding("it is signed by the owner of the key", signed, str(key)))
     return findings
+
+
+def _is_a_model(path: Path) -> Finding:
+    """Return whether the file is one that every other command would take, field by field."""
+    from dpgp.checked_values import ModelFileError
+    from dpgp.model.file import load
+    from dpgp.verify import Finding
+
+    question = "all that it holds is what a model holds"
+    try:
+        return Finding(question, True, f"model {load(path).id}")
+    except ModelFileError as error:
+        return Finding(question, False, str(error))
 
 
 def _print(console: Console, findings: list[Finding], signed: bool) -> None:

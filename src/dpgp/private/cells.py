@@ -48,7 +48,7 @@ class Cells:
 
     def numbers(self, name: str) -> Array:
         """Return a column as numbers; missing ones, in whatever spelling, are NaN."""
-        column = self._column(name)
+        column = self._read(name)
         if _holds_times(column):
             raise TableError(
                 f"{self.where}column '{name}' holds dates or times; make them numbers of one unit "
@@ -81,7 +81,7 @@ class Cells:
     def identifiers(self, name: str) -> tuple[Codes, list[Key]]:
         """Return keys, equal for one person's rows alone, and which of them each row has."""
         codes, cells = self._distinct(name)
-        keys = keys_of(cells)
+        keys = keys_of(cells) if _may_identify(self._read(name)) else None
         if keys is None:
             raise TableError(
                 f"{self.where}column '{name}' must say for every row whose it is, by a text or a "
@@ -102,6 +102,8 @@ class Cells:
         column = self.table.column(name)
         if isinstance(column, np.ndarray):
             return column
+        if pa.types.is_dictionary(column.type):  # of which two need not fit into one
+            column = column.cast(column.type.value_type)
         if isinstance(column, pa.ChunkedArray):
             column = column.combine_chunks()
         # views of text cannot be encoded
@@ -109,7 +111,13 @@ class Cells:
 
     def _distinct(self, name: str) -> tuple[Codes, list[Any]]:
         """Return cells as Python has them, most of them once, and which of them each row has."""
-        found = _or_none(lambda: _encoded(self._column(name)))
+        return self._or_refused(name, lambda: _encoded(self._column(name)))
+
+    def _read(self, name: str) -> Column:
+        return self._or_refused(name, lambda: self._column(name))
+
+    def _or_refused(self, name: str, read: Callable[[], T]) -> T:
+        found = _or_none(read)
         if found is None:
             raise TableError(
                 f"{self.where}column '{name}' cannot be read; store it as numbers or as text."
@@ -122,8 +130,6 @@ def numbers_of(column: Column) -> Array | None:
     if isinstance(column, np.ndarray):
         return _cell_by_cell(column.tolist())
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        return numbers_of(column.dictionary_decode())
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         return _or_none(lambda: _floats(column))
     if pa.types.is_null(kind):
@@ -144,8 +150,23 @@ def is_missing(cell: Any) -> bool:
 def _holds_times(column: Column) -> bool:
     if isinstance(column, np.ndarray):
         return holds_times(column.tolist())
+    return bool(pa.types.is_temporal(column.type))
+
+
+def _may_identify(column: Column) -> bool:
+    """Return whether a column's type keeps people apart: it is exact, and hides no other type."""
+    if isinstance(column, np.ndarray):
+        return True  # each cell is asked
     kind = column.type
-    return bool(pa.types.is_temporal(kind.value_type if pa.types.is_dictionary(kind) else kind))
+    return (
+        pa.types.is_integer(kind)
+        or pa.types.is_float64(kind)
+        or pa.types.is_decimal(kind)
+        or _is_text(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -202,11 +223,9 @@ def _number(cell: Any) -> float:
 def _encoded(column: Column) -> tuple[Codes, list[Any]]:
     if isinstance(column, np.ndarray):
         return _encoded_objects(column.tolist())
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
     if not (pa.types.is_integer(column.type) or _is_text(column.type)):
         # floats that compare equal, and types that cannot be encoded
-        return np.arange(len(column)), _python_cells(column)
+        return np.arange(len(column)), column.to_pylist()
     encoded = column.dictionary_encode(null_encoding="encode")
     return encoded.indices.to_numpy().astype(np.intp), encoded.dictionary.to_pylist()
 
@@ -219,14 +238,6 @@ def _encoded_objects(cells: list[Any]) -> tuple[Codes, list[Any]]:
     except Exception:  # lists have no hash, some numbers refuse to be compared
         return np.arange(len(cells)), cells
     return np.array(codes, dtype=np.intp), [cell for _, cell in numbers]
-
-
-def _python_cells(column: pa.Array) -> list[Any]:
-    """Return cells as Python has them, narrow floats as such: nobody may take them for exact."""
-    cells: list[Any] = column.to_pylist()
-    if str(column.type) in ("float", "halffloat"):
-        return [None if cell is None else np.float32(cell) for cell in cells]
-    return cells
 
 
 def _or_none(read: Callable[[], T]) -> T | None:

@@ -29,7 +29,8 @@ def check_named_once(paths: Sequence[str]) -> None:
 
 def check_no_copies(paths: Sequence[str], files: Sequence[TableFile]) -> None:
     """Raise where a file with rows is a copy of another, compressed or not."""
-    named = list(zip(paths, files, strict=True))
+    every = zip(paths, files, strict=True)
+    named = [(path, file) for path, file in every if path != STANDARD_INPUT]
     for as_long in _alike(named, _length):
         for same in _alike(as_long, _digest):
             if _has_rows(same[0][1]):
@@ -57,9 +58,6 @@ def _inode(path: str) -> Hashable:
 
 
 def _length(named: tuple[str, TableFile]) -> Hashable:
-    path, file = named
-    if not isinstance(file, CsvFile) and path != STANDARD_INPUT:
-        return os.path.getsize(path)
     return _read(named, lambda stream: stream.seek(0, os.SEEK_END))
 
 

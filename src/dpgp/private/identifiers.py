@@ -17,16 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.coded_rows import elements
+from dpgp.numeric import whole_of_decimal
 
 Codes = NDArray[np.intp]
 Key = str | bytes
 
 MISSING = {"", ".", "na", "n/a", "#n/a", "nan", "null", "none", "<na>", "nat"}
 FIRST_UNSAFE_FLOAT = 2.0**53  # from here on two whole numbers may be one float
-_MOST_DIGITS = 1000  # of an identifier: far beyond any, far below the limit of Python
-_TOO_LONG = 10**_MOST_DIGITS  # Python refuses to write very long numbers in decimal
+_TOO_LONG = 10**1000  # Python refuses to write very long numbers in decimal
 _WHOLE = (int, np.integer)
-_NARROW_FLOAT = re.compile(r"float(?!64)|half")
+_NARROW_FLOAT = re.compile(r"float(?!64)|half|extension|union|run_end")  # or what may hide one
 
 NOT_AN_IDENTIFIER = (
     "`units` must say for every row whose it is, by a whole number or a text; none may be missing, "
@@ -85,7 +85,9 @@ def key_of(identifier: Any) -> Key | None:
     if isinstance(identifier, float):
         safe = identifier.is_integer() and abs(identifier) < FIRST_UNSAFE_FLOAT
         return _digits(int(identifier)) if safe else None
-    return _decimal_key(identifier) if isinstance(identifier, Decimal) else None
+    if isinstance(identifier, Decimal) and (whole := whole_of_decimal(identifier)) is not None:
+        return _digits(whole)
+    return None
 
 
 def _text_key(text: str) -> str | None:
@@ -95,15 +97,8 @@ def _text_key(text: str) -> str | None:
     return None if len(key) <= 4 and key.casefold() in MISSING else key
 
 
-def _decimal_key(number: Decimal) -> str | None:
-    if not number.is_finite() or number.adjusted() > _MOST_DIGITS:
-        return None
-    whole, denominator = number.as_integer_ratio()
-    return _digits(whole) if denominator == 1 else None
-
-
-def _digits(number: int) -> str:
-    return str(number) if -_TOO_LONG < number < _TOO_LONG else hex(number)
+def _digits(number: int) -> str | None:
+    return str(number) if -_TOO_LONG < number < _TOO_LONG else None
 
 
 def _column(units: Any) -> NDArray[Any] | Sequence[Any] | None:

@@ -6,6 +6,8 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dpgp.ledger import Ledger
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
@@ -13,6 +15,7 @@ from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.noise import NoiseSource
 from dpgp.private.fit import fit_rows
 from dpgp.private.source import RowQuestion, Source
+from dpgp.sites.errors import SitesError
 
 if TYPE_CHECKING:
     from dpgp.private.rows import Rows
@@ -24,6 +27,9 @@ UNEVEN = (
     "the sites' processors or libraries differ: privacy is not touched, but sums may differ in a "
     "last bit from those of one table."
 )
+
+
+NO_SUMS = "the totals that this site was told cannot be sums over rows; ask who leads the fit."
 
 
 def fit_alone_or_jointly(
@@ -49,7 +55,22 @@ def fit_in(
     if not agreement.is_even:
         _log.warning(UNEVEN)
     ours = SiteRows(rows, meeting)
-    return fit_rows(ours, options, meeting.noise, threads, ledger=ledger, all_rows=agreement.rows)
+    try:
+        return fit_rows(
+            ours, options, meeting.noise, threads, ledger=ledger, all_rows=agreement.rows
+        )
+    except (ArithmeticError, LookupError, np.linalg.LinAlgError) as error:
+        raise _no_sums(error) from None
+
+
+def _no_sums(error: Exception) -> SitesError:
+    """Return what a coordinator that lies deserves, with what was spent by then."""
+    words = SitesError(NO_SUMS)
+    for note in getattr(error, "__notes__", ()):
+        words.add_note(note)
+    if hasattr(error, "spent"):
+        words.spent = error.spent  # type: ignore[attr-defined]
+    return words
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,9 @@ class MixedTable:
 
 
 def _column(series: Any) -> Column:
-    if series.dtype == object or str(series.dtype) == "category":  # categories may be anything
+    if series.dtype == object:
         return object_array(series.tolist())
+    if str(series.dtype) == "category":  # may be anything, narrow floats too
+        categories = [*series.cat.categories.to_numpy(), None]
+        return object_array([categories[code] for code in series.cat.codes])
     return pa.array(series, from_pandas=True)

@@ -35,7 +35,9 @@ def open_archive(path: str, where: str) -> TableFile:
             if any(entry.filename == "xl/workbook.xml" for entry in files):
                 return _open_excel(path, where)
             held, message = _only_file(archive, files)
-    except (zipfile.BadZipFile, OSError, RuntimeError, NotImplementedError):
+    except TableError:
+        raise
+    except Exception:  # zipfile has errors of all the libraries that it unpacks with
         held, message = None, DAMAGED
     if held is None:
         raise TableError(where + message)

@@ -112,6 +112,10 @@ def _cause(error: Exception) -> str:
     for name in _ABSENT.findall(said):
         if name in sys.modules:  # so it is a name of ours, and no text of the data
             return f"a worker's Python has no module {name}; {SAME_PYTHON}"
-    kinds = [kind for kind in _KIND.findall(said) if hasattr(builtins, kind)]
+    kinds = [kind for kind in _KIND.findall(said) if _is_exception(getattr(builtins, kind, None))]
     kind = kinds[-1] if kinds else type(error).__name__
     return f"{kind}; look at the logs of its workers."
+
+
+def _is_exception(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseException)

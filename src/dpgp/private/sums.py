@@ -179,7 +179,8 @@ def padded(block: Rows, filler: Any, size: int) -> Rows:
     """
     if len(block) == size and block.usable.all():
         # copied all the same: in another memory layout a product could take another path
-        return Rows(np.array(block.inputs, order="C"), np.array(block.targets), block.usable)
+        inputs, targets = (np.array(part, order="C") for part in (block.inputs, block.targets))
+        return Rows(inputs, targets, block.usable)
     inputs = np.empty((size, *block.inputs.shape[1:]), dtype=block.inputs.dtype)
     if inputs.ndim > 1:
         inputs[:] = filler

@@ -7,8 +7,10 @@ parties and this connection; its number is its nonce, so that none can be left o
 from __future__ import annotations
 
 import json
+import math
 import secrets
 import socket
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -41,10 +43,10 @@ class Channel:
         with _lost(self.peer):
             _send_frame(self._connection, sealed)
 
-    def receive(self) -> tuple[dict[str, Any], bytes]:
-        """Return the next message and the bytes behind it."""
+    def receive(self, most: int = LARGEST_MESSAGE) -> tuple[dict[str, Any], bytes]:
+        """Return the next message and the bytes behind it, ``most`` bytes in all."""
         with _lost(self.peer):
-            sealed = _receive_frame(self._connection, LARGEST_MESSAGE)
+            sealed = _receive_frame(self._connection, most)
         line, _, body = self._opened(sealed).partition(b"\n")
         try:
             message = json.loads(line)
@@ -66,8 +68,7 @@ class Channel:
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_WR)
             self._connection.settimeout(LINGER_SECONDS)
-            while self._connection.recv(2**20):
-                pass
+            _exactly(self._connection, LARGEST_MESSAGE)
 
     def _opened(self, sealed: bytes) -> bytes:
         from cryptography.exceptions import InvalidTag
@@ -132,12 +133,22 @@ def _receive_frame(connection: socket.socket, most: int) -> bytes:
 
 
 def _exactly(connection: socket.socket, length: int) -> bytes:
+    """Return so many bytes; the connection's time is for all of them, however they trickle."""
+    patience = connection.gettimeout()
+    end = math.inf if patience is None else time.monotonic() + patience
     content = bytearray()
-    while len(content) < length:
-        part = connection.recv(min(length - len(content), 2**20))
-        if not part:
-            raise ConnectionError
-        content += part
+    try:
+        while len(content) < length:
+            left = end - time.monotonic()
+            if left <= 0.0:
+                raise TimeoutError
+            connection.settimeout(None if patience is None else left)
+            part = connection.recv(min(length - len(content), 2**20))
+            if not part:
+                raise ConnectionError
+            content += part
+    finally:
+        connection.settimeout(patience)
     return bytes(content)
 
 

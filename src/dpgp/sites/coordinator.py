@@ -26,7 +26,8 @@ from dpgp.sites.statements import Statement, agreed, as_json
 Tell = Callable[[str], None]
 
 GREETING_SECONDS = 30.0
-"""A caller that says nothing for so long keeps nobody else waiting."""
+"""A caller that has not said who it is by then keeps nobody else waiting."""
+LARGEST_JOIN = 2**16  # bytes: from strangers, until they have shown that they hold a key
 
 
 @dataclass(frozen=True)
@@ -70,18 +71,27 @@ def _gathered(
     """Return every site of the roster; callers that are none are turned away."""
     guests: dict[str, Guest] = {}
     while set(guests) != set(roster.sites):
-        try:
-            connection = stack.enter_context(listener.accept()[0])
-        except TimeoutError:
-            missing = ", ".join(f"'{name}'" for name in roster.sites if name not in guests)
-            raise SitesError(f"these sites did not come: {missing}.") from None
-        connection.settimeout(GREETING_SECONDS)
-        with suppress(SitesError):
+        connection = _accepted(listener, roster, guests)
+        with ExitStack() as caller, suppress(SitesError):
+            caller.enter_context(connection)
+            connection.settimeout(GREETING_SECONDS)
             name, channel = answer(connection, key, roster.sites)
             guests[name] = Guest(channel, _message(channel, "join"))
             connection.settimeout(listener.gettimeout())
+            stack.push(caller.pop_all())  # whoever is turned away is hung up on at once
             tell(f"site '{name}' is here")
     return guests
+
+
+def _accepted(
+    listener: socket.socket, roster: Roster, guests: Mapping[str, Guest]
+) -> socket.socket:
+    try:
+        return listener.accept()[0]
+    except OSError as error:
+        missing = ", ".join(f"'{name}'" for name in roster.sites if name not in guests)
+        why = "" if isinstance(error, TimeoutError) else ": nobody can be let in any more"
+    raise SitesError(f"these sites did not come: {missing}{why}.")
 
 
 def _held(guests: Mapping[str, Guest], tell: Tell) -> int:
@@ -130,7 +140,7 @@ def _round(channels: Mapping[str, Channel]) -> bool:
 
 
 def _message(channel: Channel, kind: str) -> dict[str, Any]:
-    message, _ = channel.receive()
+    message, _ = channel.receive(LARGEST_JOIN)
     if message["kind"] != kind:
         raise SitesError(f"{channel.peer} does not follow the protocol; compare versions of dpgp.")
     return message

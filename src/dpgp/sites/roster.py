@@ -28,8 +28,9 @@ class Roster:
     """Public keys of all parties, and how many sites at least are trusted to keep their secrets.
 
     ``honest`` sites give away neither their noise nor their masks; each adds noise of variance
-    σ²/honest. As many as there are sites makes the noise that of one table; 1 protects every site
-    from all the others together, and costs √(number of sites) times the noise.
+    σ²/honest. As many as there are sites makes the noise that of one table, if none leaves its own
+    out; one less, the default, needs no trust in any single one; 1 protects every site from all the
+    others together, and costs √(number of sites) times the noise.
     """
 
     address: tuple[str, int]
@@ -85,7 +86,7 @@ def _roster(path: str | os.PathLike[str], content: Any) -> Roster:
         raise SitesError(f"'{path}': `coordinator` must be a public key; {EXAMPLE}")
     if not all(is_name(name) for name in sites):
         raise SitesError(f"'{path}': every name of a site {NAME_RULE}.")
-    honest = content.get("honest", str(len(sites)))
+    honest = content.get("honest", str(max(len(sites) - 1, 1)))
     if not isinstance(honest, str) or not honest.isdecimal():
         raise SitesError(f"'{path}': `honest` must be a whole number.")
     return Roster(_address(path, content.get("address")), coordinator, sites, int(honest))

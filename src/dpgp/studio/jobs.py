@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -229,7 +230,8 @@ class Jobs:
         assert process.stdout is not None
         with process:
             for line in process.stdout:
-                job.hear(json.loads(line))
+                with suppress(ValueError):  # a worker that is killed leaves half a line
+                    job.hear(json.loads(line))
         with self._lock:
             del self._running[job.key]
             self._end(job)

@@ -16,6 +16,8 @@ from weakref import finalize
 PREFIX = "dpgp-tables-"
 MADE = "new-"
 """Begins the name of a folder until it is locked, so that nobody takes it for abandoned."""
+MARK = ".of-dpgp-studio"
+"""A file in every such folder: others may have folders of a like name."""
 HAS_LOCKS = os.name == "posix"
 
 
@@ -25,6 +27,7 @@ class PrivateFolder:
     def __init__(self) -> None:
         sweep()
         made = Path(mkdtemp(prefix=MADE + PREFIX))
+        (made / MARK).touch()
         lock = _locked(made) if HAS_LOCKS else None
         self.path = made.rename(made.with_name(made.name.removeprefix(MADE)))
         self.remove = finalize(self, _remove, self.path, lock)  # at the latest when Python ends
@@ -34,7 +37,8 @@ def sweep() -> None:
     """Remove folders of this user whose process is no more."""
     for folder in Path(gettempdir()).glob(f"{PREFIX}*") if HAS_LOCKS else ():
         with suppress(OSError):  # another user's, in use, or gone by now
-            _remove(folder, _locked(folder))
+            if (folder / MARK).is_file():
+                _remove(folder, _locked(folder))
 
 
 def _locked(folder: Path) -> int:

@@ -7,7 +7,6 @@ A page of another site can make a browser send requests here, but it can forge n
 from __future__ import annotations
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -58,8 +57,9 @@ class Doorkeeper:
             return False
         if path in OUTSIDE and method in READS:
             return True
-        cookie = HTTPConnection(scope).cookies.get(COOKIE, "")
-        was_let_in = path == DOOR or self.entrance.knows(path, cookie)
+        was_let_in = path == DOOR or any(
+            self.entrance.knows(path, cookie) for cookie in _cookies(headers)
+        )
         return was_let_in and self._is_own_page(method, headers)
 
     def _is_own_page(self, method: str, headers: Headers) -> bool:
@@ -67,6 +67,12 @@ class Doorkeeper:
         origin, own = headers.get("origin"), f"http://{headers['host']}"
         from_here = origin == own or (origin is None and method in READS)
         return from_here and headers.get("sec-fetch-site") in SAME_SITE
+
+
+def _cookies(headers: Headers) -> list[str]:
+    """Return all cookies of our name: a page at another port may have set one beside ours."""
+    pairs = (pair.strip().partition("=") for pair in headers.get("cookie", "").split(";"))
+    return [value for name, _, value in pairs if name == COOKIE]
 
 
 def _with_headers(send: Send) -> Send:

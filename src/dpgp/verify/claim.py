@@ -32,7 +32,7 @@ LEAST_MU, MOST_MU = 1e-6, 1e6
 """Noise between these scales is worth some μ in between; nothing else is computed with."""
 LOG_TAIL = -800.0
 """log β: where integer noise may differ by more than η, docs/proofs/discrete_gaussian.md."""
-LARGEST_MU, MOST_COMPOSED = 2.5, 100
+LARGEST_MU, MOST_COMPOSED = 2.5, 40
 """Beyond these, distributions of the privacy loss take minutes; the closed form decides anyway."""
 
 

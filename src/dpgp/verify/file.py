@@ -37,14 +37,15 @@ from dpgp.verify.words import source_agrees, words_agree
 PROVES = (
     "That its guarantee follows from the releases it lists: their sensitivities, noise and number, "
     "recomputed by dp-accounting.",
-    "That it does not contradict itself: these releases, with this noise, are those that a fit "
-    "with its settings makes and that all it holds can have come from.",
+    "That these releases, with this noise, are those that a fit with its settings makes, and that "
+    "its stages, warp, laws, scale and findings can have come from them.",
     "That the values in it are those over which its digest was taken, so that it was not damaged.",
 )
 ONLY_THE_SIGNER = (
     "That the noise was drawn as stated, from a secret source, and is not known to anybody. "
     "Whoever rewrites all noise of a file for another budget leaves no contradiction.",
-    "That nothing else was published of these people.",
+    "That nothing else was published of these people, and that what else the file holds, such as "
+    "its posterior and the density of its inputs, was computed from these releases alone.",
     "That bounds, columns and options were not read from the data.",
     "That rows are people, one person's rows carry one identifier, and no more of them count than "
     "stated, where people are protected.",
