@@ -2,8 +2,11 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
+from dpgp.blas import single_threaded_blas
 from dpgp.inference.many.dictionary import REFERENCE, kernel_of
+from dpgp.kernels.formula import specify, weighted_gram
 from dpgp.kernels.in_place import gram_in_place
+from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, check_even
 
 GENERATOR = np.random.default_rng(0)
 X, Y = GENERATOR.uniform(-1, 1, (16, 3)), GENERATOR.uniform(-1, 1, (32, 3))
@@ -23,3 +26,15 @@ def test_the_numbers_are_those_of_the_kernel(kernel):
     before = kernel(X, Y)
     np.testing.assert_allclose(gram_in_place(kernel, X, Y), before, rtol=1e-12)
     np.testing.assert_array_equal(kernel(X, Y), before)
+
+
+@single_threaded_blas()
+@pytest.mark.parametrize("inputs", [5, 200, 217, 250, 301])
+def test_covariances_of_a_row_of_many_inputs_do_not_depend_on_its_place(inputs):
+    """BLAS computes the last rows of a product otherwise, from some hundred inputs on."""
+    root = GENERATOR.normal(size=(inputs, inputs)) / inputs
+    kernel = kernel_of(root, np.eye(inputs) / np.sqrt(inputs), REFERENCE)
+    anchors = GENERATOR.uniform(-1, 1, (48, inputs))
+    rows = np.repeat(GENERATOR.uniform(-1, 1, (1, inputs)), MAX_BLOCK_ROWS, axis=0)
+    check_even(gram_in_place(kernel, anchors, rows))
+    check_even(weighted_gram(specify(kernel, kernel.theta[None]), np.ones(1), anchors, rows))

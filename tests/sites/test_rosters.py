@@ -22,7 +22,7 @@ def written(folder, **changes):
         ({"address": "here"}, "host and a port"),
         ({"address": "here:99999"}, "host and a port"),
         ({"sites": ["north"]}, "every site its public key"),
-        ({"sites": {"north": "abc", "south": "def"}}, "copy it whole"),
+        ({"sites": {"north": "abc", "south": "def"}, "honest": 1}, "copy it whole"),
         ({"coordinator": None}, "must be a public key"),
         ({"honest": "many"}, "whole number"),
         ({"honest": 4}, "between 1 and the number of sites, 3"),

@@ -53,7 +53,8 @@ class MetricRBF(PlainKernel):
         return np.ones(len(X))
 
     def _mapped(self, X: Any) -> Array:
-        return np.asarray(np.asarray(X) @ (np.asarray(self.root) / self.length_scale))
+        # one column a row: of many inputs, BLAS computes a row otherwise at another place
+        return np.asarray(((np.asarray(self.root) / self.length_scale).T @ np.asarray(X).T).T)
 
 
 class MetricRBFRule(Leaf):
@@ -94,9 +95,9 @@ class MetricRBFRule(Leaf):
 
     def gram(self, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
         """Return exp(−‖Lᵀ(x − y)‖²/2ℓ²)."""
-        A, B = X @ tree["root"], Y @ tree["root"]
-        norms_x, norms_y = (library.einsum("nd,nd->n", M, M) for M in (A, B))
-        squares = norms_x[:, None] + norms_y[None, :] - 2.0 * (A @ transposed(B, library))
+        A, B = (transposed(tree["root"], library) @ transposed(M, library) for M in (X, Y))
+        norms_x, norms_y = (library.einsum("dn,dn->n", M, M) for M in (A, B))
+        squares = norms_x[:, None] + norms_y[None, :] - 2.0 * (transposed(A, library) @ B)
         nonnegative = library.clip(squares, 0.0, np.inf)
         precisions = tree["length_scale"][:, :, None] ** -2.0
         return library.exp(-0.5 * nonnegative[None, :, :] * precisions)

@@ -31,12 +31,11 @@ from dpgp.inference.many.target import first_clip
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
 from dpgp.model.density import InputDensity
+from dpgp.planning.file_room import DENSITY_POINTS, most_points
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.steps.stage_release import stage_of
 
 Array = NDArray[np.float64]
-
-DENSITY_POINTS = 512
 
 LARGEST_LEVERAGE = 0.5
 """Beyond it the approximation says nothing."""
@@ -97,7 +96,8 @@ class ManyInputs:
         if self.line is None:
             raise ValueError("a fit of many inputs starts with a line.")
         rows = self.pool[:ROWS] if self.synthetic is None else self.synthetic
-        points = inducing_points(self.signal)
+        room = most_points(rows.shape[1], len(self.locations))
+        points = min(inducing_points(self.signal), room)
         fit = ManyInputsFit(rows, self.locations, self.n, points, self.kappa)
         phi = self.line_features(rows.shape[1]).evaluate(rows).T
         release, weight = self.line

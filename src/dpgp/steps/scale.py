@@ -14,6 +14,7 @@ from dpgp.features.residuals import CutDistances, Residuals
 from dpgp.inference.gram_estimate import DoubtedEstimate, density_estimate
 from dpgp.inference.local_scale import CUT, Distances, Places, learn_scale
 from dpgp.inference.posterior import Posterior
+from dpgp.planning.file_room import has_room_for_scale
 from dpgp.planning.scale_design import WORTH, ScaleLayout, scale_layout, scale_share
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.steps.queries import GramQuery, gram_noise_stds, noise_of_gram
@@ -48,8 +49,7 @@ class MeasureScale:
     def planned(cls, purse: Purse) -> tuple[MeasureScale, ...]:
         """Return the step where intervals are calibrated and the scale can be told from noise."""
         options = purse.options
-        has_places = options.learns_metric or options.columns <= MOST_SCATTERED
-        if not options.calibrate or not has_places:
+        if not options.calibrate or not _has_places(options):
             return ()
         if purse.is_unlimited:
             return (cls(1.0),)
@@ -93,13 +93,23 @@ class MeasureScale:
     def why(cls, planned: Sequence[MeasureScale]) -> str:
         """Say what the function of the scale costs, or why there is none."""
         if not planned:
-            return "no function of the scale: declined, or rows and budget could not tell it"
+            return (
+                "no function of the scale: declined, or rows and budget could not tell it, or a "
+                "file not hold it"
+            )
         share = planned[0].share
         return f"how far observations scatter at each x: {share:.1%} of the budget"
 
     def _sizes(self, known: Known, posteriors: Sequence[Posterior]) -> list[float]:
         """Return s₀ of every target: what the model takes for the noise of one observation."""
         return [posterior.moments.noise for posterior in posteriors]
+
+
+def _has_places(options: Options) -> bool:
+    """Return whether there are places that stand for the rows, and room for what they tell."""
+    if options.learns_metric:
+        return has_room_for_scale(UnitInputs(options.box).dimension, options.n_targets)
+    return options.columns <= MOST_SCATTERED
 
 
 def layout_of(options: Options) -> ScaleLayout:

@@ -18,6 +18,9 @@ from dpgp.inference.many.dictionary import Dictionary
 Array = NDArray[np.float64]
 
 POINTS = 500
+MOST_MOVED = 1024
+"""Points that are moved along every input at once: gradients at all of them take gigabytes where
+inputs are many."""
 STEP = 0.01
 FLOOR = 1e-3
 """Smallest eigenvalue of a metric, relative to its largest."""
@@ -32,15 +35,24 @@ def first_metric(synthetic: Array) -> Array:
 
 def gradient_metric(dictionary: Dictionary, belief: WeightBelief) -> Array:
     """Return M under a belief about f."""
-    gradients = _gradients(dictionary)
+    X = dictionary.synthetic[:POINTS]
+    D = X.shape[1]
+    few = max(1, MOST_MOVED // D)
+    outer = sum(_outer(dictionary, belief, X[k : k + few]) for k in range(0, len(X), few))
+    C = dictionary.second_moments
+    values = dictionary.values @ belief.mean
+    variance = float(np.var(values)) + float(np.sum((belief.root @ C) * belief.root))
+    return np.asarray(outer / len(X) / max(variance, 1e-12))
+
+
+def _outer(dictionary: Dictionary, belief: WeightBelief, X: Array) -> Array:
+    """Return the sum of E[∇f ∇fᵀ] over some points."""
+    gradients = _gradients(dictionary, X)
     points, D, d = gradients.shape
     mean = gradients @ belief.mean
     spread = (gradients.reshape(-1, d) @ belief.root.T).reshape(points, D, -1)
     outer = mean.T @ mean + np.einsum("pik,pjk->ij", spread, spread, optimize=True)
-    C = dictionary.second_moments
-    values = dictionary.values @ belief.mean
-    variance = float(np.var(values)) + float(np.sum((belief.root @ C) * belief.root))
-    return np.asarray(outer / points / max(variance, 1e-12))
+    return np.asarray(outer)
 
 
 def metric_root(metric: Array) -> Array:
@@ -49,8 +61,9 @@ def metric_root(metric: Array) -> Array:
     return np.asarray(Q * np.sqrt(np.maximum(eigenvalues, FLOOR * eigenvalues[-1])))
 
 
-def _gradients(dictionary: Dictionary) -> Array:
-    """Return ∂φ/∂x at synthetic rows by central differences, (points, D, d)."""
-    X, evaluate = dictionary.synthetic[:POINTS], dictionary.features.evaluate
-    steps = STEP * np.eye(X.shape[1])
-    return np.stack([(evaluate(X + e) - evaluate(X - e)).T / (2 * STEP) for e in steps], axis=1)
+def _gradients(dictionary: Dictionary, X: Array) -> Array:
+    """Return ∂φ/∂x at points by central differences, (points, D, d)."""
+    D, evaluate = X.shape[1], dictionary.features.evaluate
+    steps = STEP * np.eye(D)
+    ahead, behind = (evaluate((X[:, None] + s).reshape(-1, D)) for s in (steps, -steps))
+    return np.asarray((ahead - behind).T.reshape(len(X), D, -1) / (2 * STEP))

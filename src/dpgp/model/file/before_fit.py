@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from dpgp.checked_values import LARGEST, MOST_NUMBERS, MOST_ROWS, MOST_TARGETS, ModelFileError
+from dpgp.features.inputs import UnitInputs
 from dpgp.options import Options
 from dpgp.planning.design import asked_layout, layouts
-
-SHARE_OF_MATRICES = 0.75
-"""Share of a file's numbers and rows that covariances and Gram matrices may take."""
+from dpgp.planning.file_room import SHARE_OF_MATRICES, most_points
 
 
 def check_savable(options: Options) -> None:
@@ -18,9 +17,21 @@ def check_savable(options: Options) -> None:
         raise ModelFileError(
             f"a model has at most {LARGEST} inputs and {MOST_TARGETS} targets; leave some out."
         )
+    if options.learns_metric:
+        _check_metric(options)
+        return
     matrices = len(options.stages) + options.n_targets
     for dimension, anchors in _possible_sizes(options):
         _check_size(dimension, anchors, matrices)
+
+
+def _check_metric(options: Options) -> None:
+    """Raise where not even the fewest inducing points would leave room for learned metrics."""
+    if most_points(UnitInputs(options.box).dimension, options.n_targets) == 0:
+        raise ModelFileError(
+            f"{options.columns} inputs and {options.n_targets} targets make a model too large for "
+            "a file; leave inputs out of `bounds` and `categories`, or fit some targets at a time."
+        )
 
 
 def _possible_sizes(options: Options) -> list[tuple[int, int]]:
