@@ -3,7 +3,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
 from dpgp.inference.many.dictionary import REFERENCE, kernel_of
-from dpgp.kernels.in_place import gram_in_place
+from dpgp.kernels.formula import gram_in_place
 
 GENERATOR = np.random.default_rng(0)
 X, Y = GENERATOR.uniform(-1, 1, (16, 3)), GENERATOR.uniform(-1, 1, (32, 3))
