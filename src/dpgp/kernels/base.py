@@ -219,7 +219,6 @@ class Leaf(Kernel):
         return {n: np.atleast_1d(np.asarray(getattr(self, n), dtype=np.float64)) for n in names}
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Compound(Kernel):
     """A kernel of other kernels; θ has the entries of the first before those of the next."""
 

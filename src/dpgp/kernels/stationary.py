@@ -33,7 +33,6 @@ FACTOR = Parameter("factor of all lengths", Measure.NUMBER, lambda D: 0.0, 0.5)
 SMOOTHNESS = Constant(lambda value, where, _: as_positive(value, where, infinite=True))
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Stationary(Leaf):
     """A function g of squared distances s of some kind; every one has a ``length_scale``."""
 
@@ -64,7 +63,6 @@ class Stationary(Leaf):
         return 1.0
 
 
-@dataclass(frozen=True, repr=False, eq=False)
 class Radial(Stationary):
     """s = Σ_n (x_n − y_n)²/ℓ_n²; g is convex, decreasing, and a mixture of Gaussians."""
 
