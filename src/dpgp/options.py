@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dpgp.domain import Box
 from dpgp.inference.priors import default_kernel
 from dpgp.kernels.bounds import check_kernel
-from dpgp.kernels.registry import is_sklearn_kernel
+from dpgp.kernels.known import is_sklearn_kernel
 from dpgp.missing import Missing
 from dpgp.numeric import as_floats
 from dpgp.privacy.arguments import DELTA, EPSILON, as_count

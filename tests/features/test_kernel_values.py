@@ -4,7 +4,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from dpgp.features.kernel_values import GridKernelFeatures, KernelFeatures, kernel_features
 from dpgp.features.placement import low_discrepancy_points, regular_grid
-from dpgp.kernels.per_column import ProductKernel
+from dpgp.kernels.given import ProductKernel
 
 KERNELS = [
     RBF([0.5, 1.0, 2.0]),

@@ -12,8 +12,7 @@ from sklearn.gaussian_process.kernels import (
 
 from dpgp.kernels.base import takes_vectors
 from dpgp.kernels.bounds import product_factors, variance_bound
-from dpgp.kernels.normalized import NormalizedKernel
-from dpgp.kernels.per_column import ProductKernel
+from dpgp.kernels.given import NormalizedKernel, ProductKernel
 
 BOX = ([-1.0, 0.0], [2.0, 3.0])
 VOCABULARY = [

@@ -12,7 +12,6 @@ from sklearn.gaussian_process import kernels as sk
 from dpgp import NormalizedKernel, ProductKernel
 from dpgp.arithmetic import NUMPY
 from dpgp.checked_values import ModelFileError
-from dpgp.kernels.additive_rbf import AdditiveRBF
 from dpgp.kernels.bounds import check_kernel, envelope, product_factors, variance_bound
 from dpgp.kernels.envelopes import BoxCells
 from dpgp.kernels.files import kernel_from_json, kernel_to_json, own_kernel_from_json
@@ -27,9 +26,9 @@ from dpgp.kernels.formula import (
     specify,
     weighted_gram,
 )
-from dpgp.kernels.metric_rbf import MetricRBF
-from dpgp.kernels.plain import PlainKernel, constant, rbf, straight
-from dpgp.kernels.registry import KERNELS, is_sklearn_kernel, rule_of, rule_of_tree, rules
+from dpgp.kernels.known import FORMULAS, KERNELS, as_kernel, is_sklearn_kernel
+from dpgp.kernels.linear import AdditiveRBF, constant, straight
+from dpgp.kernels.stationary import RBF, MetricRBF
 from dpgp.report.html.payload import plain
 from dpgp.report.html.scripts import posterior_script
 
@@ -55,9 +54,9 @@ EXAMPLES = [
     NormalizedKernel(sk.DotProduct(0.3) + sk.RBF(0.4)),
     AdditiveRBF(0.5, 4),
     MetricRBF(np.array([[1.0, 0.3], [-0.2, 0.6]]), 0.8),
-    MetricRBF(np.array([[1.0, 0.3], [-0.2, 0.6]]), 0.8, "fixed"),
+    MetricRBF(np.array([[1.0, 0.3], [-0.2, 0.6]]), 0.8, fixed=("length_scale",)),
     constant(0.3) * AdditiveRBF() + MetricRBF(np.eye(2)),
-    (constant(0.2) * rbf(np.array([0.7, 0.4])) + straight()) ** 2.0,
+    (constant(0.2) * RBF(np.array([0.7, 0.4])) + straight()) ** 2.0,
     ProductKernel([sk.ExpSineSquared(0.8, 0.9), sk.ConstantKernel(0.4) * sk.Matern(0.7, nu=1.5)]),
 ]
 GENERATOR = np.random.default_rng(3)
@@ -76,13 +75,13 @@ def one_by_one(kernel):
 
 
 def test_every_kernel_of_the_registry_has_an_example():
-    assert {rule_of(kernel) for kernel in EXAMPLES} == set(rules().values())
-    assert {name: rule.name for name, rule in rules().items()} == {name: name for name in KERNELS}
+    assert {type(as_kernel(kernel)) for kernel in EXAMPLES} == set(KERNELS.values())
 
 
-def test_every_type_of_tree_has_its_rule():
-    for rule in rules().values():
-        assert {rule_of_tree(kind) for kind in rule.scripts()} == {rule}
+@every_kernel
+def test_every_tree_has_the_formula_of_its_kernel(kernel):
+    ours = as_kernel(kernel)
+    assert FORMULAS[ours.tree()["type"]] is type(ours)
 
 
 @every_kernel
@@ -159,9 +158,8 @@ def test_a_file_cannot_say_that_a_kernel_of_ours_was_given(kernel):
 @every_kernel
 def test_its_text_is_that_of_scikit_learn(kernel):
     again = kernel_from_json(kernel_to_json(kernel), "kernel", 2)
-    if isinstance(again, PlainKernel):
-        assert repr(again) == repr(kernel)
-        assert again == kernel_from_json(kernel_to_json(kernel), "kernel", 2)
+    assert repr(again) == repr(kernel)
+    assert again == kernel_from_json(kernel_to_json(kernel), "kernel", 2)
 
 
 @every_kernel
@@ -218,13 +216,13 @@ def in_javascript(*lines):
 
 @every_kernel
 def test_every_learned_number_has_a_prior_and_words(kernel):
-    rule = rule_of(kernel)
-    learned = rule.learned(kernel)
-    assert rule.part
+    ours = as_kernel(kernel)
+    learned = ours.learned()
+    assert ours.part
     assert len(learned) == kernel.n_dims
     assert all(each.words and each.name for each in learned)
     columns = 1 if isinstance(kernel, sk.ExpSineSquared) else 2
-    priors = rule.log_priors(kernel, columns)
+    priors = ours.log_priors(columns)
     assert len(priors) == kernel.n_dims
     assert all(np.isfinite(mean) and sd > 0 for mean, sd in priors)
 
@@ -241,7 +239,7 @@ def test_a_weighted_sum_over_hyperparameters_is_that_of_the_matrices(
     kernel, on_a_grid, monkeypatch
 ):
     monkeypatch.setattr("dpgp.kernels.base.MOST_AT_ONCE", 2000)
-    monkeypatch.setattr("dpgp.kernels.radial.IN_CACHE", 100)
+    monkeypatch.setattr("dpgp.kernels.stationary.IN_CACHE", 100)
     axes = np.meshgrid(np.linspace(-1, 1, 5), np.linspace(-1, 1, 7), indexing="ij")
     grid = np.stack(axes, axis=-1).reshape(-1, 2)
     Z, weights = grid if on_a_grid else grid[::-1] + 0.01, np.array([0.2, 0.5, 0.4])

@@ -4,8 +4,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 
 from dpgp.blas import single_threaded_blas
 from dpgp.inference.many.dictionary import REFERENCE, kernel_of
-from dpgp.kernels.formula import specify, weighted_gram
-from dpgp.kernels.in_place import gram_in_place
+from dpgp.kernels.formula import gram_in_place, specify, weighted_gram
 from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, check_even
 
 GENERATOR = np.random.default_rng(0)

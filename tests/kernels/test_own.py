@@ -17,7 +17,7 @@ from dpgp.kernels.bounds import (
 from dpgp.kernels.envelopes import BoxCells
 from dpgp.kernels.files import kernel_to_json
 from dpgp.kernels.formula import batch_diag, batch_gram
-from dpgp.kernels.registry import part_of, rule_of
+from dpgp.kernels.known import as_kernel
 
 X = np.random.default_rng(0).uniform(-1, 1, (6, 2))
 
@@ -62,8 +62,8 @@ def test_what_is_known_of_the_parent_is_not_known_of_it():
     kernel = Declared([0.5, 0.7])
     assert product_factors(kernel, 2) is None
     assert not is_gaussian_mixture(kernel)
-    assert part_of(kernel) == "Declared part"
-    assert {each.words for each in rule_of(kernel).learned(kernel)} == {
+    assert as_kernel(kernel).part == "Declared part"
+    assert {each.words for each in as_kernel(kernel).learned()} == {
         "length_scale of the Declared part"
     }
     cells = BoxCells(X - 0.1, X + 0.1, X[:2])

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.gaussian_process.kernels import RBF, DotProduct, ExpSineSquared
 
-from dpgp.kernels.normalized import NormalizedKernel
+from dpgp.kernels.given import NormalizedKernel
 from dpgp.kernels.spectrum import SpectrumKernel
 from dpgp.paper import dp_gp_inference
 from dpgp.privacy import noise

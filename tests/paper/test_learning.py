@@ -15,7 +15,7 @@ from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF, DotProduct
 
 import reference
-from dpgp.kernels.normalized import NormalizedKernel
+from dpgp.kernels.given import NormalizedKernel
 from dpgp.paper import Candidate, LearnedModel, dp_gp_learn_hyperparameters
 from dpgp.paper.inference import read_rows
 from dpgp.paper.learning import candidate_models, learn, run_budget, selection_budget

@@ -20,8 +20,7 @@ from sklearn.gaussian_process.kernels import (
 from dpgp.features.placement import regular_grid
 from dpgp.kernels.bounds import envelope, is_gaussian_mixture
 from dpgp.kernels.envelopes import BoxCells
-from dpgp.kernels.normalized import NormalizedKernel
-from dpgp.kernels.per_column import ProductKernel
+from dpgp.kernels.given import NormalizedKernel, ProductKernel
 from dpgp.paper import norm_bounds
 from dpgp.paper.norm_bounds import (
     certified_bound,

@@ -9,8 +9,9 @@ import numpy as np
 
 from dpgp import __version__
 from dpgp.export.arithmetic import Covariances
-from dpgp.export.onnx_graph import ONNX, Placeholder, write_model
+from dpgp.export.onnx_graph import write_model
 from dpgp.inference.conformal import COVERAGE
+from dpgp.trace import TRACE, Placeholder
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
@@ -30,25 +31,25 @@ def _predictions(
     specification: dict[str, Any], columns: int, ends: tuple[float, float]
 ) -> dict[str, Any]:
     """Return the outputs of the graph, m(x) = φᵀw̄ and var f = φᵀVφ + what φ misses, as formulas."""
-    covariances, scale = Covariances(specification, ONNX), float(specification["scale"])
+    covariances, scale = Covariances(specification, TRACE), float(specification["scale"])
     m, S = (np.asarray(specification[name], dtype=np.float64) for name in ("m", "S"))
     U = covariances.unit_inputs(Placeholder("Input", [], np.empty((0, columns))))
     phi = covariances.evaluate(U)
-    learned = ONNX.clip(ONNX.einsum("nd,nd->n", phi @ S, phi), 0.0, np.inf)
+    learned = TRACE.clip(TRACE.einsum("nd,nd->n", phi @ S, phi), 0.0, np.inf)
     variance = learned + covariances.missing_variance(U, phi)
     noise = float(specification["noise_variance"])
     centre = float(specification["centre"])
 
     def cut(value: Any) -> Any:
-        return ONNX.clip(value, centre - scale, centre + scale)
+        return TRACE.clip(value, centre - scale, centre + scale)
 
-    mean = cut(centre + scale * ONNX.einsum("nd,d->n", phi, m))
-    std = scale * (ONNX.sqrt(variance + noise) * covariances.local_scale(U))
+    mean = cut(centre + scale * TRACE.einsum("nd,d->n", phi, m))
+    std = scale * (TRACE.sqrt(variance + noise) * covariances.local_scale(U))
     lower, upper = ends
     return {
         "mean": mean,
         "std": std,
-        "latent_std": scale * ONNX.sqrt(variance),
+        "latent_std": scale * TRACE.sqrt(variance),
         "lower": cut(mean + lower * std),
         "upper": cut(mean + upper * std),
     }

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.arithmetic import NUMPY
-from dpgp.features.formula import feature_tree
+from dpgp.features.registry import feature_tree
 from dpgp.inference.posterior import Posterior
 from dpgp.kernels.formula import exported_tree, mean_gram, specify
 

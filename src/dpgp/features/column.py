@@ -13,8 +13,8 @@ from dpgp.arithmetic import Library
 from dpgp.checked_values import as_whole
 from dpgp.features.base import Tree
 from dpgp.features.files import features_to_json, inducing_from_json
-from dpgp.features.formula import evaluate, feature_tree
 from dpgp.features.inducing import InducingFeatures
+from dpgp.features.registry import evaluate, feature_tree
 
 Array = NDArray[np.float64]
 

@@ -16,8 +16,8 @@ from dpgp.checked_values import LARGEST, ModelFileError, as_items, as_positive, 
 from dpgp.features.base import Tree, WrittenMap, least_squares, side_by_side
 from dpgp.features.column import ColumnFeatures
 from dpgp.features.files import features_from_json, features_to_json
-from dpgp.features.formula import evaluate, feature_tree
 from dpgp.features.inducing import InducingFeatures
+from dpgp.features.registry import evaluate, feature_tree
 
 Array = NDArray[np.float64]
 

@@ -15,9 +15,9 @@ from dpgp.arithmetic import Library
 from dpgp.checked_values import LARGEST, ModelFileError, as_items
 from dpgp.features.base import Tree, columnwise_kronecker
 from dpgp.features.files import features_to_json, inducing_from_json
-from dpgp.features.formula import evaluate, feature_tree
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.placement import Grid
+from dpgp.features.registry import evaluate, feature_tree
 
 Array = NDArray[np.float64]
 

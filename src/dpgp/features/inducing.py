@@ -14,8 +14,7 @@ from dpgp.checked_values import as_matrix
 from dpgp.features.base import Tree, inverse_root
 from dpgp.kernels.bounds import variance_bound
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
-from dpgp.kernels.formula import exported_tree, mean_gram
-from dpgp.kernels.in_place import gram_in_place
+from dpgp.kernels.formula import exported_tree, gram_in_place, mean_gram
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from dpgp.features.base import FeatureMap, columnwise_kronecker
 from dpgp.features.placement import as_grid
 from dpgp.kernels.base import takes_vectors
 from dpgp.kernels.bounds import product_factors
-from dpgp.kernels.formula import gram_of
+from dpgp.kernels.formula import gram_in_place
 
 Array = NDArray[np.float64]
 
@@ -72,7 +72,7 @@ class GridKernelFeatures:
     def evaluate(self, X: Array, out: Array | None = None) -> Array:
         """Return k(z_j, x_i)/R_k in row j, column i."""
         one_dimensional = [
-            gram_of(kernel, axis[:, None], column[:, None])
+            gram_in_place(kernel, axis[:, None], column[:, None])
             for kernel, axis, column in zip(self.factors, self.axes, X.T, strict=True)
         ]
         one_dimensional[0] /= self.norm_bound

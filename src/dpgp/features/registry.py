@@ -1,11 +1,13 @@
-"""The feature maps that can be written down: one line each, the name of its module."""
+"""The feature maps that can be written down, one line each, and their formulas in any library."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from typing import Any
 
-from dpgp.features.base import WrittenMap
+from dpgp.arithmetic import Library
+from dpgp.features.base import Tree, WrittenMap
 
 MAPS = (
     "inducing",
@@ -32,3 +34,15 @@ def maps_of_trees() -> dict[str, type[WrittenMap]]:
 def map_scripts() -> dict[str, str]:
     """Return the JavaScript of every type of tree."""
     return {name: kind.javascript for name, kind in maps_of_trees().items()}
+
+
+def feature_tree(features: Any) -> Tree:
+    """Return the numbers of a map's formula."""
+    if type(features) not in maps().values():
+        raise ValueError(f"features of type {type(features).__name__} cannot be exported.")
+    return {"type": features.tree_type, **features.specify()}
+
+
+def evaluate(tree: Tree, U: Any, library: Library) -> Any:
+    """Return φ of the rows of ``U``, one a row."""
+    return maps_of_trees()[tree["type"]].formula(tree, U, library)

@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.kernels.known import as_kernel
+from dpgp.kernels.linear import constant, straight
 from dpgp.kernels.parameters import MEDIAN_DEVIATION, MEDIAN_LENGTH
-from dpgp.kernels.plain import constant, rbf, straight
-from dpgp.kernels.registry import rule_of
+from dpgp.kernels.stationary import RBF
 
 Array = NDArray[np.float64]
 
@@ -28,7 +29,7 @@ LEVEL_SD = 0.5
 
 def default_kernel(columns: int) -> Any:
     """A smooth function around a line around a constant: v·RBF + 0.5² + v'·⟨x, x'⟩."""
-    smooth = constant(MEDIAN_DEVIATION**2) * rbf(np.full(columns, MEDIAN_LENGTH))
+    smooth = constant(MEDIAN_DEVIATION**2) * RBF(np.full(columns, MEDIAN_LENGTH))
     line = constant(MEDIAN_DEVIATION**2) * straight()
     return smooth + constant(LEVEL_SD**2, fixed=True) + line
 
@@ -49,6 +50,6 @@ class HyperPrior:
 
 def hyper_prior(kernel: Any, columns: int) -> HyperPrior:
     """Return the weak prior of a kernel's hyperparameters and of the noise."""
-    priors = [*rule_of(kernel).log_priors(kernel, columns), (LOG_NOISE_MEAN, LOG_NOISE_SD)]
+    priors = [*as_kernel(kernel).log_priors(columns), (LOG_NOISE_MEAN, LOG_NOISE_SD)]
     means, sds = zip(*priors, strict=True)
     return HyperPrior(np.array(means), np.array(sds))

@@ -1,8 +1,8 @@
-"""Kernels: one file for each, with all that dpgp knows of it.
+"""Kernels: frozen data classes with declared fields and one formula.
 
-The vocabulary is scikit-learn's. A *rule* (:class:`dpgp.kernels.base.KernelRule`) holds the facts
-of one type of kernel: formula, bounds, prior, tree for files, words, JavaScript. Rules are looked
-up by the exact type, so a subclass with a formula of its own is never taken for its parent; kernels
-that no rule knows are called as they are (:mod:`dpgp.kernels.own`). To add a kernel, write one file
-and name it in :mod:`dpgp.kernels.registry`.
+The vocabulary is scikit-learn's, whose kernels become ours at the door (:mod:`dpgp.kernels.known`);
+those that are not known are called as they are (:mod:`dpgp.kernels.own`). From the fields follow θ,
+priors, words, text and files (:mod:`dpgp.kernels.base`), from the formula covariances for many θ,
+GPflow, GPyTorch, and by its trace ONNX and the page's JavaScript. To add a kernel, write a class in
+:mod:`dpgp.kernels.stationary`, ``linear`` or ``combined``, and name it in ``known``.
 """

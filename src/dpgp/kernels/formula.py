@@ -1,4 +1,4 @@
-"""Covariances for many hyperparameter vectors at once, in any array library."""
+"""Covariances of any kernel for many hyperparameter vectors at once, in any array library."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.arithmetic import NUMPY, Library, transposed
-from dpgp.kernels.base import Tree
-from dpgp.kernels.own import OWN_TYPE
-from dpgp.kernels.registry import rule_of, rule_of_tree, rules
+from dpgp.kernels.base import OWN_TYPE, Tree, filled, formula_of
+from dpgp.kernels.known import KERNELS, as_kernel
 
 Array = NDArray[np.float64]
 
@@ -23,26 +22,26 @@ def batch_gram(kernel: Any, thetas: Array, X: Array, Y: Array) -> Array:
     return np.asarray(gram(specify(kernel, thetas), X, Y, NUMPY))
 
 
-def gram_of(kernel: Any, X: Array, Y: Array) -> Array:
-    """Return K(X, Y) of one kernel; where a rule is faster than the kernel itself, by the rule."""
-    return rule_of(kernel).gram_of(kernel, X, Y)
-
-
 def batch_diag(kernel: Any, thetas: Array, X: Array) -> Array:
     """Return k_θ(x, x) for every θ and x, (thetas, |X|)."""
     return np.broadcast_to(diagonal(specify(kernel, thetas), X, NUMPY), (len(thetas), len(X)))
 
 
+def gram_in_place(kernel: Any, X: Any, Y: Any) -> Array:
+    """Return k(X, Y) of one kernel, as ``kernel(X, Y)`` does, with one array a part at most."""
+    return filled(as_kernel(kernel).values(X, Y), len(X), len(Y))
+
+
 def specify(kernel: Any, thetas: Array) -> Tree:
     """Return the numbers of the kernel's formula, a row of every parameter for each row of θ."""
-    return rule_of(kernel).specify(kernel, thetas)
+    return as_kernel(kernel).tree(thetas)
 
 
 def exported_tree(kernel: Any, thetas: Array) -> Tree:
     """Return the same where it is all numbers, for a formula that another program computes."""
     tree = specify(kernel, thetas)
     if OWN_TYPE in _types(tree):
-        names = ", ".join(rules())
+        names = ", ".join(KERNELS)
         raise ValueError(
             f"the kernel {kernel} cannot be exported: a part of it has no formula that other "
             f"programs know. Those of {names} do, a Matern with nu among 0.5, 1.5, 2.5 and inf."
@@ -52,12 +51,12 @@ def exported_tree(kernel: Any, thetas: Array) -> Tree:
 
 def gram(tree: Tree, X: Any, Y: Any, library: Library) -> Any:
     """Return K_θ(X, Y) for every θ of a tree."""
-    return rule_of_tree(tree["type"]).gram(tree, X, Y, library)
+    return formula_of(tree).gram(tree, X, Y, library)
 
 
 def diagonal(tree: Tree, X: Any, library: Library) -> Any:
     """Return k_θ(x, x) for every θ of a tree."""
-    return rule_of_tree(tree["type"]).diagonal(tree, X, library)
+    return formula_of(tree).diagonal(tree, X, library)
 
 
 def mean_gram(tree: Tree, X: Any, Y: Any, library: Library) -> Any:
@@ -68,7 +67,7 @@ def mean_gram(tree: Tree, X: Any, Y: Any, library: Library) -> Any:
 
 def weighted_gram(tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
     """Return Σ_t ω_t K_t(X, Y) over all θ_t, (|X|, |Y|)."""
-    return rule_of_tree(tree["type"]).weighted_gram(tree, weights, X, Y)
+    return formula_of(tree).weighted_gram(tree, weights, X, Y)
 
 
 def mean_diagonal(tree: Tree, X: Any, library: Library) -> Any:

@@ -26,7 +26,7 @@ from dpgp.inference import clipping
 from dpgp.inference.clip_choice import directions_of
 from dpgp.inference.priors import default_kernel
 from dpgp.kernels.parameters import MEDIAN_LENGTH, median_length
-from dpgp.kernels.plain import rbf
+from dpgp.kernels.stationary import RBF
 from dpgp.planning.assumption import Assumption
 from dpgp.planning.forecast import Errors, Outlook, after_steps, prospect_of
 from dpgp.planning.prior_functions import Functions, plausible_functions
@@ -69,13 +69,13 @@ class Layout:
 
     def _family(self, name: str, columns: int) -> WrittenMap:
         low, high = [-1.0] * columns, [1.0] * columns
-        kernel = rbf(self.length or joint_length(columns))
+        kernel = RBF(self.length or joint_length(columns))
         if name == "grid":
             return GridFeatures.of([kernel] * columns, regular_grid(low, high, self.points))
         if name == "linear":
             return LinearFeatures(columns)
         if name == "additive":
-            return additive_features([rbf(ADDITIVE_LENGTH)] * columns, ADDITIVE_POINTS)
+            return additive_features([RBF(ADDITIVE_LENGTH)] * columns, ADDITIVE_POINTS)
         anchors = low_discrepancy_points(low, high, self.points)
         return InducingFeatures(kernel, anchors)
 
@@ -179,7 +179,7 @@ def choose_design(
     kappa = planned_kappa(setting)
     positions = density_positions(columns)
     if isinstance(inducing_points, np.ndarray):
-        given = InducingFeatures(rbf(joint_length(columns)), inducing_points)
+        given = InducingFeatures(RBF(joint_length(columns)), inducing_points)
         return Design(given, positions, kappa)
     layout = asked_layout(columns, family, inducing_points)
     if layout is None:

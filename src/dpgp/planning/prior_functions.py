@@ -16,8 +16,8 @@ from dpgp.inference.collapse import thin
 from dpgp.inference.marginal import WeightedPoints
 from dpgp.inference.priors import hyper_prior
 from dpgp.kernels.formula import batch_diag, batch_gram
+from dpgp.kernels.known import as_kernel
 from dpgp.kernels.parameters import Measure
-from dpgp.kernels.registry import rule_of
 from dpgp.lattice import normal_points
 from dpgp.planning.assumption import Assumption
 
@@ -117,7 +117,7 @@ def broad_functions(kernel: Any, columns: int, assumption: Assumption) -> Functi
     chosen for smooth ones, forecasts are made for both.
     """
     smooth = plausible_functions(kernel, columns, assumption, FUNCTIONS // 2)
-    is_length = [each.measure is Measure.LENGTH for each in rule_of(kernel).learned(kernel)]
+    is_length = [each.measure is Measure.LENGTH for each in as_kernel(kernel).learned()]
     shift = np.append(np.where(is_length, math.log(ROUGHER), 0.0), 0.0)
     return replace(smooth, thetas=np.concatenate([smooth.thetas, smooth.thetas + shift]))
 

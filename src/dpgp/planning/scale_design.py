@@ -18,8 +18,8 @@ from dpgp.features.inducing import InducingFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.inference.evidence import prior_covariances
 from dpgp.inference.local_scale import slope_of_distance, variance_of_distance
-from dpgp.kernels.additive_rbf import AdditiveRBF
-from dpgp.kernels.plain import constant, rbf, straight
+from dpgp.kernels.linear import AdditiveRBF, constant, straight
+from dpgp.kernels.stationary import RBF
 
 Array = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ class ScaleLayout:
 
     def _kernel(self, variance: float, length: float) -> Any:
         if self.on_grid:
-            return constant(variance) * rbf(length)
+            return constant(variance) * RBF(length)
         half = variance / 2
         line = constant(half / self.columns) * straight()
         return line + constant(half) * AdditiveRBF(length, 4)

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.inducing import InducingFeatures
-from dpgp.kernels.additive_rbf import AdditiveRBF
-from dpgp.kernels.metric_rbf import MetricRBF
-from dpgp.kernels.plain import constant, straight
+from dpgp.kernels.linear import AdditiveRBF, constant, straight
+from dpgp.kernels.stationary import MetricRBF
 
 Array = NDArray[np.float64]
 
@@ -43,7 +42,7 @@ def kernel_of(root: Array, broad: Array, sds: Array) -> Any:
         constant(level)
         + constant(line / len(root)) * straight()
         + constant(additive) * AdditiveRBF()
-        + constant(everywhere) * MetricRBF(broad, 1.0, "fixed")
+        + constant(everywhere) * MetricRBF(broad, fixed=("length_scale",))
         + constant(smooth) * MetricRBF(root)
     )
 

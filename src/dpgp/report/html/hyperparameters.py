@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.kernels.known import as_kernel
 from dpgp.kernels.parameters import Learned, Measure
-from dpgp.kernels.registry import rule_of
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
@@ -35,7 +35,7 @@ def hyperparameters(model: FittedModel, target: int) -> list[Hyperparameter]:
     scale = float(model.options.target_box.half_width[target])
     noise = Hyperparameter("noise of one observation (sd)", unit, model.noise_draws(target), "")
     draws = np.exp(posterior.thetas[:, :-1].T)
-    learned = rule_of(posterior.kernel).learned(posterior.kernel)
+    learned = as_kernel(posterior.kernel).learned()
     pairs = zip(learned, draws, strict=True)
     known = [] if model.options.is_yes_no else [noise]
     return [*known, *(_described(each, values, inputs, unit, scale) for each, values in pairs)]
