@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import tracemalloc
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -141,9 +141,9 @@ def same(ours: object, theirs: object) -> None:
             same(*pair)
     elif isinstance(ours, dict):
         assert ours == theirs
-    elif hasattr(ours, "__dataclass_fields__"):
+    elif is_dataclass(ours):
         assert type(ours) is type(theirs)
-        for name in ours.__dataclass_fields__:
+        for name in (each.name for each in fields(ours)):
             same(getattr(ours, name), getattr(theirs, name))
     elif isinstance(ours, sk.Kernel):
         assert kernel_to_json(ours) == kernel_to_json(theirs)

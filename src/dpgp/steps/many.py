@@ -15,7 +15,6 @@ from dpgp.features.projected import KernelValues
 from dpgp.features.residuals import Residuals
 from dpgp.features.unit_line import UnitLine
 from dpgp.inference.many.final import Final, final_of, guarded, unguarded
-from dpgp.inference.many.location import Location
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import buys_input_model, clip_kappa, inducing_points
 from dpgp.inference.many.stages import ManyInputsFit, NextStage
@@ -31,6 +30,7 @@ from dpgp.inference.many.target import first_clip
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
 from dpgp.model.density import InputDensity
+from dpgp.outcomes import Location
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.steps.stage_release import stage_of
 
