@@ -93,9 +93,9 @@ class Known:
     @cached_property
     def many(self) -> ManyInputs:
         """What is known where a metric is learned."""
-        known = self.options.outcome.location
-        locations = () if known is None else (known,) * self.options.n_targets
-        return ManyInputs(self.n, self.signal, self.columns, locations)
+        outcome = self.options.outcome
+        known = () if outcome.location is None else (outcome.location,) * self.options.n_targets
+        return ManyInputs(self.n, self.signal, self.columns, outcome, known)
 
     @cached_property
     def design(self) -> Design:

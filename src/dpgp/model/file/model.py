@@ -155,14 +155,17 @@ def decode(document: Any) -> FittedModel:
     ]
     target_box = targets_from_json(fields["targets"], len(models), version)
     certificate = certificate_from_json(fields["guarantee"])
+    options = settings_from_json(
+        fields["settings"], inputs.box, target_box, certificate.per_person
+    )
     model = FittedModel(
-        options=settings_from_json(
-            fields["settings"], inputs.box, target_box, certificate.per_person
-        ),
+        options=options,
         inputs=inputs,
         posteriors=tuple(posterior for posterior, _ in models),
         calibrations=tuple(calibration for _, calibration in models),
-        stages=stages_from_json(fields["stages"], len(models), features.dimension),
+        stages=stages_from_json(
+            fields["stages"], len(models), features.dimension, options.outcome
+        ),
         density=density_from_json(fields["input_density"], inputs.box),
         certificate=certificate,
         scales=tuple(scale for scale in scales if scale is not None),

@@ -23,6 +23,7 @@ from dpgp.domain import Box
 from dpgp.inference.stage import StageRelease
 from dpgp.model.density import InputDensity
 from dpgp.model.file.categories import are_levels
+from dpgp.outcomes import OutcomeKind
 
 MOST_WRITTEN = 1000  # stages of a file: far beyond any model, far below any harm
 
@@ -63,13 +64,14 @@ def _own_to_json(target: StageRelease) -> dict[str, Any]:
     }
 
 
-def stages_from_json(value: Any, targets: int, dimension: int) -> Stages:
+def stages_from_json(value: Any, targets: int, dimension: int, outcome: OutcomeKind) -> Stages:
     """Return the stages of every target."""
-    stages = [_stage(item, targets, dimension) for item in as_items(value, "stages", MOST_WRITTEN)]
+    items = as_items(value, "stages", MOST_WRITTEN)
+    stages = [_stage(item, targets, dimension, outcome) for item in items]
     return tuple(zip(*stages, strict=True))
 
 
-def _stage(value: Any, targets: int, d: int) -> list[StageRelease]:
+def _stage(value: Any, targets: int, d: int, outcome: OutcomeKind) -> list[StageRelease]:
     fields = as_fields(value, "stages", _SHARED)
     items = as_items(fields["targets"], "stages.targets")
     if len(items) != targets:
@@ -90,6 +92,7 @@ def _stage(value: Any, targets: int, d: int) -> list[StageRelease]:
             clip=as_positive(part["clip"], "stages.clip"),
             w0=as_vector(part["w0"], "stages.w0", d),
             n=n,
+            outcome=outcome,
         )
         for part in parts
     ]
