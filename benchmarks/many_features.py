@@ -18,8 +18,8 @@ from threadpoolctl import threadpool_limits
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.projected import ProjectedFeatures
-from dpgp.inference.many.location import Location
 from dpgp.inference.many.stages import SMALLEST_NORM, ManyInputsFit
+from dpgp.outcomes import Location
 from dpgp.privacy.books import Books
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.neighbours import Neighbours

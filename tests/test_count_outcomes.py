@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import dpgp
-from dpgp.model.centiles import whole_numbers
 from dpgp.model.file.model import encode
+from dpgp.outcomes.count import Counted, whole_numbers
 
 
 def data(n=3000, seed=0):
@@ -53,7 +53,7 @@ def test_intervals_hold_at_least_as_many_counts(fitted):
 def test_a_model_of_counts_is_saved_and_loaded(fitted, tmp_path):
     fitted.save(tmp_path / "model.json")
     model = dpgp.load(tmp_path / "model.json")
-    assert model.options.counts
+    assert model.outcome == Counted()
     assert encode(model)["format"] == 4
     assert is_whole(np.array(model.predict_interval(data(20)[0])))
 

@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logit
 from sklearn.base import ClassifierMixin
 
-from dpgp.class_labels import class_numbers
-from dpgp.classes import class_box, two_classes
 from dpgp.domain import Bounds, Box
 from dpgp.estimator import PrivateGP
 from dpgp.inference.conformal import COVERAGE
 from dpgp.ledger.ledger import Ledger
 from dpgp.numeric import numeric_vector
+from dpgp.outcomes.yes_no import class_box, class_numbers, two_classes
 from dpgp.privacy.arguments import DELTA, EPSILON
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from dpgp.kernels.bounds import check_kernel
 from dpgp.kernels.known import is_sklearn_kernel
 from dpgp.missing import Missing
 from dpgp.numeric import as_floats
+from dpgp.outcomes import NUMBER, OutcomeKind, outcome_of
 from dpgp.privacy.arguments import DELTA, EPSILON, as_count
 from dpgp.privacy.neighbours import Neighbours
 
@@ -55,7 +56,7 @@ class Options:
     missing: Missing = Missing.ERROR
     warp: bool = True
     calibrate: bool = True
-    counts: bool = False
+    outcome: OutcomeKind = NUMBER
 
     @classmethod
     def parse(
@@ -74,13 +75,14 @@ class Options:
         max_rows_per_unit: int = 1,
         warp: bool = True,
         calibrate: bool = True,
-        counts: bool = False,
         missing: str = "error",
+        **outcome: bool,
     ) -> Options:
         """Read the arguments of the estimator; an error that names the argument where one is off.
 
-        The guarantee itself is checked by the books.
+        Others ask for a kind of ``outcome``. The guarantee itself is checked by the books.
         """
+        kind = outcome_of(target_box, {name: _flag(name, asked) for name, asked in outcome.items()})
         families = _families(features)
         if box.categories:
             _check_no_wishes(kernel=kernel, features=features, inducing_points=inducing_points)
@@ -98,9 +100,8 @@ class Options:
             max_rows_per_unit=_rows_per_unit(max_rows_per_unit, per_person),
             missing=Missing.parse(missing),
             warp=_flag("warp", warp),
-            # the law of yes and no is known
-            calibrate=_flag("calibrate", calibrate) and not target_box.categories,
-            counts=_counts(counts, target_box),
+            calibrate=_flag("calibrate", calibrate) and not kind.law_is_known,
+            outcome=kind,
         )
 
     @property
@@ -112,11 +113,6 @@ class Options:
     def n_targets(self) -> int:
         """Number of targets."""
         return len(self.target_box.low)
-
-    @property
-    def is_yes_no(self) -> bool:
-        """Whether the target is one of two public classes, counted as 0 and 1."""
-        return bool(self.target_box.categories)
 
     @property
     def kernels(self) -> tuple[Any, ...]:
@@ -151,10 +147,10 @@ class Options:
         """Whether any two neighbours have the same number of usable rows.
 
         They do if a row is replaced by another that can be used. A unit may have fewer rows than
-        another, a row may be incomplete, and its label none of the two classes.
+        another, a row may be incomplete, and its target unreadable.
         """
         replaced = self.neighbours is Neighbours.REPLACE
-        complete = self.missing is Missing.ERROR and not self.is_yes_no
+        complete = self.missing is Missing.ERROR and self.outcome.unreadable_is_error
         return replaced and not self.per_person and complete
 
 
@@ -256,17 +252,6 @@ def _flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"`{name}` must be True or False, got {type(value).__name__}.")
     return bool(value)
-
-
-def _counts(counts: Any, target_box: Box) -> bool:
-    """Return whether targets are counts, whose bounds hold a whole number and nothing negative."""
-    asked = _flag("counts", counts)
-    if asked and np.any((target_box.low < 0.0) | (np.ceil(target_box.low) > target_box.high)):
-        raise ValueError(
-            "`target_bounds` of counts must not be negative and must hold a whole number, as in "
-            "(0, 20)."
-        )
-    return asked
 
 
 def _rows_per_unit(most: Any, per_person: bool) -> int:

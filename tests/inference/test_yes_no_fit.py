@@ -7,8 +7,10 @@ from dpgp.features.placement import regular_grid
 from dpgp.inference.evidence import combine_stages, second_moment_evidence
 from dpgp.inference.priors import default_kernel
 from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
-from dpgp.inference.yes_no import YesNoFit
+from dpgp.inference.stages import TargetFit
+from dpgp.outcomes.yes_no import YesNo, two_classes
 
+YES_NO = YesNo(two_classes(("no", "yes")))
 POSITIONS = np.linspace(-1, 1, 61)[:, None]
 FEATURES = GridFeatures.of([RBF(0.4)], regular_grid([-1.0], [1.0], 8))
 
@@ -29,7 +31,7 @@ def release(fit, x, t, noise, rng):
         clip=fit.clip,
         w0=w0,
         n=float(len(t)),
-        is_yes_no=True,
+        outcome=YES_NO,
     )
 
 
@@ -37,7 +39,7 @@ def fitted(p, stages=3, n=20_000, noise=20.0):
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, (n, 1))
     t = np.where(rng.random(n) < p(x[:, 0]), 1.0, -1.0)
-    fit = YesNoFit(FEATURES, [default_kernel(1)], POSITIONS, 1.0, float(n))
+    fit = TargetFit(FEATURES, [default_kernel(1)], POSITIONS, 1.0, float(n), outcome=YES_NO)
     for _ in range(stages):
         fit.add(release(fit, x, t, noise, rng))
     return fit
@@ -59,7 +61,8 @@ def test_no_residual_reaches_beyond_the_clip():
 
 
 def test_the_first_stage_is_about_the_target_itself():
-    assert YesNoFit(FEATURES, [default_kernel(1)], POSITIONS, 1.0, 100.0).clip == 1.0
+    fit = TargetFit(FEATURES, [default_kernel(1)], POSITIONS, 1.0, 100.0, outcome=YES_NO)
+    assert fit.clip == 1.0
 
 
 def test_stages_are_read_as_unclipped_and_the_second_moment_is_left_alone():

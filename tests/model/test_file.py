@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import tracemalloc
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import kernels as sk
 
 import dpgp
-from dpgp import NormalizedKernel, PrivateGPRegressor, ProductKernel
+from dpgp import NormalizedKernel, PrivateGPClassifier, PrivateGPRegressor, ProductKernel
 from dpgp.json_document import layout
 from dpgp.kernels.files import kernel_to_json, own_kernel_from_json
 from dpgp.model.file import FORMAT, ModelFileError
@@ -64,6 +64,12 @@ def with_units() -> PrivateGPRegressor:
     return gp.set_params(random_state=1, stages=[1.0, 2.0]).fit(X, y, units=np.arange(200) // 2)
 
 
+def with_classes(columns: int) -> PrivateGPClassifier:
+    X, y = rows(columns)
+    gp = PrivateGPClassifier(3.0, 1e-5, bounds=(0, 10), classes=(0, 1), random_state=1)
+    return gp.fit(X, y > 0)
+
+
 KERNELS = [sk.ConstantKernel(0.2) * sk.Matern([0.5, 0.7], nu=1.5), sk.RBF(0.4)]
 MODELS = {
     "one input": lambda: fitted(1),
@@ -74,6 +80,9 @@ MODELS = {
     "kernels, points": lambda: fitted(2, kernel=KERNELS, inducing_points=np.eye(2) * 3 + 1),
     "units": with_units,
     "no noise": lambda: fitted(1, epsilon=math.inf, random_state=None),
+    "a count": lambda: fitted(1, target_bounds=(0, 2), counts=True),
+    "yes and no": lambda: with_classes(1),
+    "yes and no of five inputs": lambda: with_classes(5),
     "plain": lambda: fitted(1, warp=False, calibrate=False, inducing_points=5),
 }
 
@@ -141,9 +150,9 @@ def same(ours: object, theirs: object) -> None:
             same(*pair)
     elif isinstance(ours, dict):
         assert ours == theirs
-    elif hasattr(ours, "__dataclass_fields__"):
+    elif is_dataclass(ours):
         assert type(ours) is type(theirs)
-        for name in ours.__dataclass_fields__:
+        for name in (each.name for each in fields(ours)):
             same(getattr(ours, name), getattr(theirs, name))
     elif isinstance(ours, sk.Kernel):
         assert kernel_to_json(ours) == kernel_to_json(theirs)

@@ -2,10 +2,12 @@ import numpy as np
 import pytest
 
 import dpgp
+from dpgp.outcomes.yes_no import YesNo, two_classes
 from dpgp.planning.assumption import Assumption
 from dpgp.planning.forecast import Errors
 from dpgp.planning.reasons import are_limited_by_features
 
+YES_NO = YesNo(two_classes(("no", "yes")))
 WIDE = {"n": 3000, "bounds": (0, 10), "epsilon": 1.0, "delta": 1e-6}
 CLASSES = {**WIDE, "classes": ("no", "yes")}
 NUMBERS = {**WIDE, "target_bounds": (0, 100)}
@@ -54,9 +56,9 @@ def test_a_share_of_variance_sets_the_noise_of_every_function():
 
 
 def test_a_prevalence_sets_the_variance_of_yes_and_no():
-    assert Assumption(0.5, True, prevalence=0.5).variance_of_classes == 1.0
-    assert Assumption(0.5, True, prevalence=0.1).variance_of_classes == pytest.approx(0.36)
-    assert Assumption(0.5, True).variance_of_classes == pytest.approx(0.64)
+    assert Assumption(0.5, YES_NO, prevalence=0.5).variance == 1.0
+    assert Assumption(0.5, YES_NO, prevalence=0.1).variance == pytest.approx(0.36)
+    assert Assumption(0.5, YES_NO).variance == pytest.approx(0.64)
     plan = dpgp.plan(**CLASSES, prevalence=0.1)
     assert plan.why[0].startswith("assumed: 0.1 of all are yes")
     assert "nothing is clipped" in plan.why

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.categories import Category
-from dpgp.classes import class_box
 from dpgp.domain import Box
 from dpgp.missing import Missing
 from dpgp.options import Options
+from dpgp.outcomes.yes_no import class_box
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.arrays import scaled_rows
 from dpgp.private.rows import Rows
@@ -112,7 +112,7 @@ def tame_table(options: Options, random: Random, rows: int = ROWS) -> MadeUpTabl
     table = random_table(options, random, rows)
     X, y = (random.uniform(-0.9, 0.9, part.shape) for part in (table.X, table.y))
     X = np.where(options.box.is_numeric, X, table.X)
-    return replace(table, X=X, y=table.y if options.is_yes_no else y)
+    return replace(table, X=X, y=np.where(options.target_box.is_numeric, y, table.y))
 
 
 def _rows_of_one(options: Options, random: Random, count: int) -> list[tuple[Array, Array]]:
@@ -123,19 +123,26 @@ def _rows_of_one(options: Options, random: Random, count: int) -> list[tuple[Arr
 
 
 def _row(options: Options, random: Random) -> tuple[Array, Array]:
-    kinds = [options.box.category(k) for k in range(options.columns)]
-    inputs = [
-        _value(options, random) if kind is None else _level(kind, options.missing, random)
-        for kind in kinds
-    ]
-    if options.is_yes_no:  # a label that is none of both is no error
-        return np.array(inputs), np.array([_level(YES_NO, Missing.IGNORE, random)])
-    return np.array(inputs), np.array([_value(options, random) for _ in range(options.n_targets)])
+    may_lack = options.missing is Missing.IGNORE
+    inputs = _cells(options, options.box, may_lack, random)
+    unreadable = may_lack or not options.outcome.unreadable_is_error
+    return inputs, _cells(options, options.target_box, unreadable, random)
 
 
-def _level(category: Category, missing: Missing, random: Random) -> float:
+def _cells(options: Options, box: Box, may_lack: bool, random: Random) -> Array:
+    """Return one value for every column of a box."""
+    kinds = [box.category(k) for k in range(len(box.low))]
+    return np.array(
+        [
+            _value(options, random) if kind is None else _level(kind, may_lack, random)
+            for kind in kinds
+        ]
+    )
+
+
+def _level(category: Category, may_lack: bool, random: Random) -> float:
     """Return the number of a level, or of none of them."""
-    number = int(random.integers(len(category.levels) + (missing is Missing.IGNORE)))
+    number = int(random.integers(len(category.levels) + may_lack))
     return float(number) if number < len(category.levels) else float("nan")
 
 

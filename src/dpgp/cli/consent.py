@@ -62,8 +62,8 @@ def print_weak_points(console: Console, request: Request, rows: int | None) -> N
 
 def request_pairs(request: Request, rows: int | None) -> list[list[str]]:
     """Return what a fit will make public, as words and what they stand for."""
-    whole = ", counted in whole numbers" if request.counts else ""
-    lines = [["predict", f"{column}{whole}"] for column in request.predicted]
+    aside = request.options.outcome.aside
+    lines = [["predict", f"{column}{aside}"] for column in request.predicted]
     lines += [["from", str(column)] for column in (*request.features, *request.categories)]
     return [
         *lines,

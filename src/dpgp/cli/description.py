@@ -46,7 +46,7 @@ def describe(model: FittedModel) -> dict[str, Any]:
 def _learned(model: FittedModel, target: int) -> dict[str, Any]:
     from dpgp.inference.conformal import COVERAGE
 
-    if model.options.is_yes_no:
+    if model.outcome.law_is_known:
         return {}
     low, median, high = model.noise_quantiles(target)
     return {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-SUFFIXES = ("mean", "std", "lower", "upper")
-SUFFIXES_OF_CLASSES = ("probability", "lower", "upper")
-DECIMALS_OF_CLASSES = 6  # no probability that rows could show becomes 0
 STANDARD_OUTPUT = "-"
 
 
@@ -215,37 +211,27 @@ def _predictions(
         U = model.unit_inputs(CodedRows(X[complete]))
         for k in range(model.n_targets):
             found = _at(model, k, U, coverage, quantiles)
-            columns[k][:, complete] = np.round(found, _decimals(model, k))
+            _, noise, _ = model.noise_quantiles(k)
+            columns[k][:, complete] = np.round(found, model.outcome.decimals(noise))
     return [column for target in columns for column in target]
-
-
-def _decimals(model: FittedModel, target: int) -> int:
-    """Return how many decimals show a hundredth of the noise of an observation, or less."""
-    if model.options.is_yes_no:
-        return DECIMALS_OF_CLASSES
-    _, noise, _ = model.noise_quantiles(target)
-    return max(0, 2 - math.floor(math.log10(noise)))
 
 
 def _at(
     model: FittedModel, k: int, U: Array, coverage: float, quantiles: Sequence[float]
 ) -> list[Array]:
     """Return what is predicted of one target at unit inputs, in the order of its suffixes."""
-    from dpgp.model.yes_no import OutcomeLaw
-
     law = model.observations(k, U)
-    if isinstance(law, OutcomeLaw):
-        return [law.p, *model.function_interval(k, U, coverage)]
+    if not model.outcome.shows_observations:
+        return [law.mean, *model.function_interval(k, U, coverage)]
     return [law.mean, law.std, *law.ends(coverage), *map(law.quantile, quantiles)]
 
 
 def _suffixes(model: FittedModel, quantiles: Sequence[float]) -> list[str]:
-    """Return what new columns end in; a UsageError for quantiles of two classes."""
-    if not model.options.is_yes_no:
-        return [*SUFFIXES, *(f"q{level:g}" for level in quantiles)]
-    if quantiles:
-        raise UsageError("a model of two classes has a probability and no quantiles; leave them.")
-    return list(SUFFIXES_OF_CLASSES)
+    """Return what new columns end in; a UsageError for quantiles that would say nothing."""
+    outcome = model.outcome
+    if quantiles and not outcome.shows_observations:
+        raise UsageError(f"a model of a {outcome.mean_word} has no quantiles; leave them.")
+    return [*outcome.prediction_columns, *(f"q{level:g}" for level in quantiles)]
 
 
 def _notes(model: FittedModel, X: Array) -> set[str]:

@@ -67,7 +67,7 @@ class Request:
 
     @property
     def _target_box(self) -> Box:
-        from dpgp.classes import class_box
+        from dpgp.outcomes.yes_no import class_box
 
         if self.classes is None:
             return _box(self.targets, "target_bounds")

@@ -16,11 +16,8 @@ def specification(model: Any, target: int | None = None) -> dict[str, Any]:
     from dpgp.model.fitted import fitted_model
 
     fitted = fitted_model(model)
-    if fitted.options.is_yes_no:
-        raise ValueError(
-            "models of two classes have no export: others would not keep probabilities within 0 "
-            "and 1; predict with `dpgp.load`."
-        )
+    if fitted.outcome.why_no_export is not None:
+        raise ValueError(fitted.outcome.why_no_export)
     return specification_of(fitted, target)
 
 

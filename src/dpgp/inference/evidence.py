@@ -214,7 +214,7 @@ def second_moment_evidence(
     """
     if stages[-1].is_exact:
         return _exact_residual_evidence(measurement, stages[-1], sigma2), np.ones(len(sigma2))
-    if stages[-1].is_yes_no:  # t² = 1: c tells nothing beyond a
+    if stages[-1].outcome.law_is_known:  # c tells nothing beyond a
         return np.zeros(len(sigma2)), np.ones(len(sigma2))
     stages = [stage for stage in stages if not stage.is_unclipped] or stages[-1:]
     n, R = stages[-1].n, np.array([stage.clip for stage in stages])

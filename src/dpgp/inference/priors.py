@@ -1,7 +1,7 @@
 """Default kernel, and the prior of hyperparameters and noise, in units of the public bounds.
 
-Priors of kernels' parameters are theirs: :mod:`dpgp.kernels.parameters`. The noise's standard
-deviation has the median 0.07 and a standard deviation of a factor 3.3.
+Priors of kernels' parameters are theirs, :mod:`dpgp.kernels.parameters`, and that of the noise is
+the outcome's, :mod:`dpgp.outcomes`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ from dpgp.kernels.known import as_kernel
 from dpgp.kernels.linear import constant, straight
 from dpgp.kernels.parameters import MEDIAN_DEVIATION, MEDIAN_LENGTH
 from dpgp.kernels.stationary import RBF
+from dpgp.outcomes import NUMBER, OutcomeKind
 
 Array = NDArray[np.float64]
-
-LOG_NOISE_MEAN, LOG_NOISE_SD = math.log(0.07), 1.2
-"""By hand: 0.006 to 0.8 half-widths of the target within two standard deviations."""
 
 LEVEL_SD = 0.5
 """Sd of the constant, in half-widths: within bounds at two of them. Not learned, from one value."""
@@ -48,8 +46,8 @@ class HyperPrior:
         return np.asarray(-0.5 * np.sum(z * z, axis=1) - normaliser)
 
 
-def hyper_prior(kernel: Any, columns: int) -> HyperPrior:
+def hyper_prior(kernel: Any, columns: int, outcome: OutcomeKind = NUMBER) -> HyperPrior:
     """Return the weak prior of a kernel's hyperparameters and of the noise."""
-    priors = [*as_kernel(kernel).log_priors(columns), (LOG_NOISE_MEAN, LOG_NOISE_SD)]
+    priors = [*as_kernel(kernel).log_priors(columns), outcome.log_noise]
     means, sds = zip(*priors, strict=True)
     return HyperPrior(np.array(means), np.array(sds))

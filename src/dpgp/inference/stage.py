@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.outcomes import NUMBER, OutcomeKind
+
 Array = NDArray[np.float64]
 
 LARGEST_RESIDUAL = 2.0
@@ -18,8 +20,8 @@ class StageRelease:
     r"""Noisy sums over rows of features and clipped residuals :math:`r = t - \phi(x)^\top w_0`.
 
     ``A`` = Σ φ·clip(r, R), ``B`` = Σ φφᵀ, ``c`` = Σ clip(r, R)². The noise has standard deviation
-    ``sigma_a`` on A, ``sigma_b`` on the diagonal of B (over √2 off it) and ``sigma_c`` on c. Of a
-    target that ``is_yes_no`` no residual reaches beyond R.
+    ``sigma_a`` on A, ``sigma_b`` on the diagonal of B (over √2 off it) and ``sigma_c`` on c. Of an
+    ``outcome`` that is not clipped no residual reaches beyond R.
     """
 
     A: Array
@@ -31,7 +33,7 @@ class StageRelease:
     clip: float
     w0: Array
     n: float
-    is_yes_no: bool = False
+    outcome: OutcomeKind = NUMBER
 
     @property
     def is_exact(self) -> bool:
@@ -41,4 +43,4 @@ class StageRelease:
     @property
     def is_unclipped(self) -> bool:
         """Whether the public target bounds alone clip it, and are taken to hold."""
-        return self.is_yes_no or (self.clip >= 1.0 and not np.any(self.w0))
+        return not self.outcome.is_clipped or (self.clip >= 1.0 and not np.any(self.w0))

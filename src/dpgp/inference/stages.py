@@ -34,6 +34,7 @@ from dpgp.inference.priors import HyperPrior, hyper_prior
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.residual_noise import Residual
 from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
+from dpgp.outcomes import NUMBER, OutcomeKind
 
 Array = NDArray[np.float64]
 
@@ -55,11 +56,12 @@ ROUNDS, LAST_ROUNDS = 1, 2
 
 @dataclass(frozen=True)
 class Model:
-    """Public choices of the inference: features, kernel, and where inputs may lie."""
+    """Public choices of the inference: features, kernel, where inputs may lie, and the outcome."""
 
     features: WhitenedMap
     kernel: Any
     positions: Array | None
+    outcome: OutcomeKind = NUMBER
 
     @property
     def columns(self) -> int:
@@ -69,7 +71,7 @@ class Model:
     @cached_property
     def prior(self) -> HyperPrior:
         """The prior of the hyperparameters."""
-        return hyper_prior(self.kernel, self.columns)
+        return hyper_prior(self.kernel, self.columns, self.outcome)
 
     @cached_property
     def atoms(self) -> Array | None:
@@ -155,8 +157,6 @@ def _conditionals(
 class TargetFit:
     """The fit of one target: takes releases one by one, and says what to release next."""
 
-    model_kind: type[Model] = Model
-
     def __init__(
         self,
         features: WhitenedMap,
@@ -165,9 +165,11 @@ class TargetFit:
         kappa: float,
         n: float,
         rows_per_unit: int = 1,
+        outcome: OutcomeKind = NUMBER,
     ) -> None:
         self.rows_per_unit = rows_per_unit
-        self.models = [self.model_kind(features, kernel, positions) for kernel in kernels]
+        self.outcome = outcome
+        self.models = [Model(features, kernel, positions, outcome) for kernel in kernels]
         self.kappa = kappa
         self.n = n
         self.residual = Residual()
@@ -198,7 +200,19 @@ class TargetFit:
     @property
     def clip(self) -> float:
         """Where the next stage clips: κ residual sds, at most the largest residual."""
-        return 1.0 if self.state is None else min(LARGEST_RESIDUAL, self.kappa * self.residual_sd)
+        if self.state is None:
+            return 1.0
+        if not self.outcome.is_clipped:
+            return self._largest_residual
+        return min(LARGEST_RESIDUAL, self.kappa * self.residual_sd)
+
+    @property
+    def _largest_residual(self) -> float:
+        """1 + max|f₀| over public positions that fill the box."""
+        model, features = self.models[0], self.models[0].features
+        atoms = features.evaluate(features.anchors).T if model.atoms is None else model.atoms
+        values = atoms @ self.weights
+        return min(LARGEST_RESIDUAL, 1.0 + float(np.abs(values).max()))
 
     def guard_clip(self, mu: float) -> float:
         """Where the guard clips."""

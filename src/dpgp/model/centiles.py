@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
-from dpgp.inference.conformal import Calibration
-from dpgp.numeric import as_floats, numeric_targets
+from dpgp.numeric import as_floats
+from dpgp.outcomes.number import checked_targets
 
 Array = NDArray[np.float64]
 
@@ -20,45 +19,6 @@ CENTILES = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
 
 OUTERMOST = 1e-9
 """Probability beyond which no law is told from a histogram: |z| is at most 6."""
-
-
-@dataclass(frozen=True)
-class ObservationLaw:
-    """The law of new observations of one target at some inputs: m(x) + t·c(x)s(x).
-
-    ``mean`` is within the bounds ``low`` and ``high``, ``law`` that of t. Observations of
-    ``counts`` are whole numbers.
-    """
-
-    mean: Array
-    std: Array
-    law: Calibration
-    low: float
-    high: float
-    counts: bool = False
-
-    def quantile(self, level: float) -> Array:
-        """Return the values that observations stay below with this probability."""
-        return self.at(self.law.quantile(level))
-
-    def ends(self, coverage: float) -> tuple[Array, Array]:
-        """Return the ends of central intervals."""
-        low, high = self.law.ends(coverage)
-        return self.at(low), self.at(high)
-
-    def draw(self, normal: Array) -> Array:
-        """Return observations at the same inputs, with the given normal scores as columns."""
-        return np.column_stack([self.at(t) for t in self.law.quantiles(ndtr(normal)).T])
-
-    def at(self, t: float | Array) -> Array:
-        """Return values that can be observed, t scaled residuals from the mean."""
-        values = np.clip(self.mean + t * self.std, self.low, self.high)
-        return whole_numbers(values, self.low, self.high) if self.counts else np.asarray(values)
-
-
-def whole_numbers(values: Array, low: float, high: float) -> Array:
-    """Return the nearest whole numbers within bounds, halves upwards."""
-    return np.asarray(np.clip(np.floor(values + 0.5), np.ceil(low), np.floor(high)))
 
 
 class CentileMethods:
@@ -120,11 +80,3 @@ def checked_coverage(coverage: float) -> float:
     if not 0.0 < coverage < 1.0:
         raise ValueError(f"`coverage` must lie strictly between 0 and 1, got {coverage}.")
     return coverage
-
-
-def checked_targets(y: Any, mean: Array) -> Array:
-    """Return observed targets in the shape of their predictions."""
-    targets = numeric_targets(y, len(mean))
-    if targets.shape != mean.shape:
-        raise ValueError("`y` must have as many targets as the model, for every row of `X`.")
-    return targets

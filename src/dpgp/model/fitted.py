@@ -17,26 +17,18 @@ from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.predictive import Predictive, predictives
 from dpgp.inference.stage import StageRelease
-from dpgp.model import yes_no
-from dpgp.model.centiles import (
-    CentileMethods,
-    ObservationLaw,
-    checked_coverage,
-    checked_targets,
-)
+from dpgp.model.centiles import CentileMethods, checked_coverage
 from dpgp.model.density import InputDensity
 from dpgp.model.identity import model_id
 from dpgp.model.new_inputs import as_inputs
 from dpgp.model.outputs import OutputMethods, PlotMethods
 from dpgp.numeric import Seed, as_random_state
 from dpgp.options import Options
+from dpgp.outcomes import ObservationLaw, OutcomeKind
 from dpgp.privacy.certificate import Certificate
 from dpgp.roots import symmetric_root
 
 Array = NDArray[np.float64]
-
-LOG_ROOT = np.log(np.sqrt(2.0 * np.pi))
-"""The logarithm of the density of a standard normal law at 0, but for its sign."""
 
 COLUMN_HEADINGS = ("column", "role", "from", "to")
 
@@ -75,6 +67,11 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
         return model_id(self.stages)
 
     @property
+    def outcome(self) -> OutcomeKind:
+        """The kind of outcome that the targets are."""
+        return self.options.outcome
+
+    @property
     def n_targets(self) -> int:
         """Number of targets."""
         return len(self.posteriors)
@@ -91,8 +88,7 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
 
     def target_in_words(self, target: int) -> str:
         """Return what a mean is of: the target's name, or P(name = second class)."""
-        name, category = self.target_names[target], self.options.target_box.category(target)
-        return name if category is None else f"P({name} = {category.labels[1]})"
+        return self.outcome.mean_of(self.target_names[target])
 
     def column_rows(self) -> list[tuple[str, str, str, str]]:
         """Return name, role and bounds of all columns as text, under ``COLUMN_HEADINGS``."""
@@ -162,7 +158,8 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
             errors = symmetric_root(covariance) @ normal
             if latent:
                 drawn = mean[:, None] + errors
-                draws.append(self.within_bounds(k, drawn) if self.options.is_yes_no else drawn)
+                bounded = self.outcome.function_is_bounded
+                draws.append(self.within_bounds(k, drawn) if bounded else drawn)
             else:
                 scores = errors / np.sqrt(np.diag(covariance))[:, None]
                 draws.append(self.observations(k, U).draw(scores))
@@ -175,16 +172,9 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
         :meth:`predict` times the root mean square of the released law of scaled residuals. Of two
         classes it is the log probability of the label.
         """
-        category = self.options.target_box.category(0)
-        if category is not None:
-            return yes_no.log_chance(self.predict(X), y, category)
         mean, std = self.predict(X, return_std=True)
         scales = np.array([calibration.scale for calibration in self.calibrations])
-        std = std * (scales if std.ndim > 1 else scales[0])
-        targets = checked_targets(y, mean)
-        with np.errstate(over="ignore"):
-            # −z²/2 − log √(2π) − log s
-            return np.asarray(-(((targets - mean) / std) ** 2) / 2.0 - LOG_ROOT - np.log(std))
+        return self.outcome.log_density(y, mean, std * (scales if std.ndim > 1 else scales[0]))
 
     @cached_property
     def health(self) -> tuple[str, ...]:
@@ -199,16 +189,11 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
 
     def mean_and_std(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean, not yet cut, and standard deviation of one target at unit inputs."""
-        if latent or self.options.is_yes_no:
+        if latent or self.outcome.law_is_known:
             mean, std = self.posteriors[target].predict(U, latent=True)
         else:
             mean, std = self._predictives[target].at(U)
-        mean, std = self._in_units(target, mean), self._scale(target) * std
-        if not self.options.is_yes_no:
-            return mean, std
-        p = yes_no.chance(mean, std)
-        # Var(y) = p(1 − p)
-        return p, yes_no.chance_std(mean, std) if latent else np.sqrt(p * (1.0 - p))
+        return self.outcome.link(self._in_units(target, mean), self._scale(target) * std, latent)
 
     @cached_property
     def _predictives(self) -> tuple[Predictive, ...]:
@@ -218,15 +203,11 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
         """Return c(x), by which the model's own sd of an observation is multiplied."""
         return self.scales[target].factor(U) if self.scales else np.ones(len(U))
 
-    def observations(self, target: int, U: Array) -> ObservationLaw | yes_no.OutcomeLaw:
+    def observations(self, target: int, U: Array) -> ObservationLaw:
         """Return the law of new observations of one target at unit inputs."""
         mean, std = self.mean_and_std(target, U)
-        if self.options.is_yes_no:
-            return yes_no.OutcomeLaw(mean)
-        box, law = self.options.target_box, self.calibrations[target]
-        low, high = float(box.low[target]), float(box.high[target])
-        counts = self.options.counts
-        return ObservationLaw(self.within_bounds(target, mean), std, law, low, high, counts)
+        law = self.calibrations[target]
+        return self.outcome.observations(mean, std, law, self._bounds(target))
 
     def observation_interval(self, target: int, U: Array, coverage: float) -> tuple[Array, Array]:
         """Return the central interval of new observations."""
@@ -236,29 +217,28 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
         """Return the posterior's own interval for the function."""
         level = checked_coverage(coverage)
         centre, half_width = self.posteriors[target].half_width(U, level)
-        if self.options.is_yes_no:
-            std = self._scale(target) * yes_no.interval_std(half_width, level)
-            return yes_no.chance_interval(self._in_units(target, centre), std, level)
-        ends = (self._in_units(target, centre + sign * half_width) for sign in (-1.0, 1.0))
-        lower, upper = (self.within_bounds(target, end) for end in ends)
-        return lower, upper
+        mean, half_width = self._in_units(target, centre), self._scale(target) * half_width
+        return self.outcome.function_interval(mean, half_width, level, self._bounds(target))
 
     def within_bounds(self, target: int, values: Array) -> Array:
         """Return values cut to the public bounds of a target."""
+        return np.asarray(np.clip(values, *self._bounds(target)))
+
+    def _bounds(self, target: int) -> tuple[float, float]:
         box = self.options.target_box
-        return np.asarray(np.clip(values, box.low[target], box.high[target]))
+        return float(box.low[target]), float(box.high[target])
 
     def _mean_and_covariance(self, target: int, U: Array, latent: bool) -> tuple[Array, Array]:
         posterior, scale = self.posteriors[target], self._scale(target)
         mean, std = self.mean_and_std(target, U, latent)
         covariance = posterior.covariance(U)
-        if not latent and not self.options.is_yes_no:
+        if not latent and not self.outcome.law_is_known:
             # cov(y, y') = c(x)c(x')(cov(f, f') + σ²1)
             c = self.local_scale(target, U)
             covariance = covariance + posterior.moments.noise**2 * np.eye(len(U))
             covariance = np.outer(c, c) * covariance
-        # p(1 − p), of new outcomes
-        noise = std**2 if self.options.is_yes_no and not latent else 0.0
+        # the variance of a known law, of new observations
+        noise = std**2 if self.outcome.law_is_known and not latent else 0.0
         return mean, scale**2 * covariance + noise * np.eye(len(U))
 
     def _in_units(self, target: int, values: Array) -> Array:

@@ -9,15 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.privacy.arguments import as_finite_positive, as_probability
 
 Array = NDArray[np.float64]
-
-USUAL_NOISE_OF_CLASSES = 0.8
-"""Standard deviation of yes and no in half-widths: that of a prevalence of one in five."""
-
-EXPLAINED_OF_CLASSES = (0.02, 0.4)
-"""Share of the variance of yes and no that inputs explain: far less than of numbers."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +23,7 @@ class Assumption:
     """
 
     half_width: float
-    is_yes_no: bool = False
+    outcome: OutcomeKind = NUMBER
     noise_std: float | None = None
     r2: float | None = None
     prevalence: float | None = None
@@ -37,7 +32,7 @@ class Assumption:
     def of(
         cls,
         half_width: float,
-        is_yes_no: bool,
+        outcome: OutcomeKind,
         noise_std: float | None,
         r2: float | None,
         prevalence: float | None,
@@ -49,37 +44,31 @@ class Assumption:
             raise ValueError(
                 f"`{given[0]}` and `{given[1]}` both say how large the noise is; give one."
             )
-        if prevalence is not None and not is_yes_no:
-            raise ValueError("`prevalence` is that of the second of two `classes`; name them too.")
-        if noise_std is not None and is_yes_no:
-            raise ValueError(
-                "`noise_std` of two `classes` follows from how frequent they are; give "
-                "`prevalence`."
-            )
+        for name in given:
+            if name in outcome.cannot_be_told:
+                raise ValueError(outcome.cannot_be_told[name])
         return cls(
             half_width,
-            is_yes_no,
+            outcome,
             None if noise_std is None else as_finite_positive("noise_std", noise_std),
             None if r2 is None else as_probability("r2", r2),
             None if prevalence is None else as_probability("prevalence", prevalence),
         )
 
     @property
-    def variance_of_classes(self) -> float:
-        """Variance of yes and no, 4q(1 − q) in squared half-widths."""
-        if self.prevalence is None:
-            return USUAL_NOISE_OF_CLASSES**2
-        return 4.0 * self.prevalence * (1.0 - self.prevalence)
+    def variance(self) -> float | None:
+        """Variance of observations in squared half-widths, where the kind of outcome tells it."""
+        return self.outcome.variance(self.prevalence)
 
     def noise_variances(self, spreads: Callable[[], Array], expected: Array) -> Array:
         """Return σ² for functions of variance ``spreads``; ``expected`` where nothing was said."""
         if self.r2 is not None:
             # R² = spread/(spread + σ²)
             return np.asarray(np.maximum(spreads(), LEAST_SPREAD) * (1.0 - self.r2) / self.r2)
-        if self.is_yes_no:
+        total = self.variance
+        if total is not None:
             # of all the variance, what f does not explain
-            low, high = EXPLAINED_OF_CLASSES
-            total = self.variance_of_classes
+            low, high = self.outcome.explainable
             return np.asarray(total - np.clip(spreads(), low * total, high * total))
         if self.noise_std is not None:
             return np.full_like(expected, (self.noise_std / self.half_width) ** 2)
@@ -88,8 +77,8 @@ class Assumption:
     def in_words(self, noises: Array) -> str:
         """Say what the forecast takes for granted, with the noise that it means."""
         low, high = self.half_width * np.quantile(np.sqrt(noises), (0.1, 0.9))
-        if self.is_yes_no and self.r2 is None:
-            return f"assumed: {self._prevalence_in_words()}, and a probability that varies smoothly"
+        if self.variance is not None and self.r2 is None:
+            return f"assumed: {self.outcome.assumed(self.prevalence)}"
         if self.r2 is not None:
             return (
                 f"assumed: the inputs explain {self.r2:.0%} of the variance, so that observations "
@@ -101,11 +90,6 @@ class Assumption:
             f"assumed: observations have a noise of {low:.2g} to {high:.2g} (sd), as bounds tell "
             "no more; say `noise_std` or `r2` where you know"
         )
-
-    def _prevalence_in_words(self) -> str:
-        if self.prevalence is None:
-            return "about one in five is yes, since nothing was said; say `prevalence` if you know"
-        return f"{self.prevalence:.3g} of all are yes"
 
 
 LEAST_SPREAD = math.ldexp(1.0, -40)

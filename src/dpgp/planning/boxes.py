@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dpgp.categories import read_categories
-from dpgp.classes import class_box, two_classes
 from dpgp.domain import Box
+from dpgp.outcomes.yes_no import class_box, two_classes
 
 
 def input_box(bounds: Any, categories: Any = None) -> Box:

@@ -27,6 +27,7 @@ from dpgp.inference.clip_choice import directions_of
 from dpgp.inference.priors import default_kernel
 from dpgp.kernels.parameters import MEDIAN_LENGTH, median_length
 from dpgp.kernels.stationary import RBF
+from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.planning.assumption import Assumption
 from dpgp.planning.forecast import Errors, Outlook, after_steps, prospect_of
 from dpgp.planning.prior_functions import Functions, plausible_functions
@@ -189,7 +190,7 @@ def choose_design(
 
 def planned_kappa(setting: Setting) -> float:
     """Return where stages clip, in residual sds."""
-    if setting.is_yes_no:  # nothing is clipped
+    if not setting.outcome.is_clipped:
         return math.inf
     return choose_kappa(setting.n, setting.mu, directions_of(setting.columns))
 
@@ -212,24 +213,24 @@ def best_layout(
         return (_DETAILED.get(setting.columns) or layouts(setting.columns))[0]
     if kernel is None:
         return _best_by_default(setting, tuple(steps), kappa)
-    functions = plausible_functions(kernel, setting.columns, usual_assumption(setting.is_yes_no))
+    functions = plausible_functions(kernel, setting.columns, usual_assumption(setting.outcome))
     return _best(setting, steps, kappa, functions)
 
 
 @lru_cache(maxsize=256)
 def _best_by_default(setting: Setting, steps: tuple[Step, ...], kappa: float) -> Layout:
-    return _best(setting, steps, kappa, default_functions(setting.columns, setting.is_yes_no))
+    return _best(setting, steps, kappa, default_functions(setting.columns, setting.outcome))
 
 
 @lru_cache(maxsize=16)
-def default_functions(columns: int, is_yes_no: bool = False) -> Functions:
+def default_functions(columns: int, outcome: OutcomeKind = NUMBER) -> Functions:
     """Return plausible functions of the default kernel."""
-    return plausible_functions(default_kernel(columns), columns, usual_assumption(is_yes_no))
+    return plausible_functions(default_kernel(columns), columns, usual_assumption(outcome))
 
 
-def usual_assumption(is_yes_no: bool) -> Assumption:
+def usual_assumption(outcome: OutcomeKind) -> Assumption:
     """Return what a design takes for granted: nothing that a user may have guessed."""
-    return Assumption(1.0, is_yes_no)
+    return Assumption(1.0, outcome)
 
 
 def _best(setting: Setting, steps: Sequence[Step], kappa: float, functions: Functions) -> Layout:

@@ -28,7 +28,7 @@ from dpgp.inference.many.target import FIRST_CLIP
 from dpgp.inference.many.water_filling import squared_weights
 from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.lattice import normal_points
-from dpgp.planning.assumption import EXPLAINED_OF_CLASSES, Assumption
+from dpgp.planning.assumption import Assumption
 from dpgp.planning.forecast import Errors
 from dpgp.planning.setting import Setting
 from dpgp.privacy.mechanism import gram_noise
@@ -43,9 +43,6 @@ FUNCTIONS = 32
 
 SCALE, LOG_SD_OF_SCALE = 0.25, 0.4
 """Standard deviation of a target, in half-widths of its bounds: median, and spread of its log."""
-
-EXPLAINABLE = (0.3, 0.95)
-"""Share of a target's variance that its inputs explain."""
 
 LOG_SD_OF_RELEVANCE, LOG_SD_OF_LENGTH, LOG_SD_OF_WEIGHT = 1.0, 0.5, 0.7
 """How unequal inputs are in their relevance, and how unsure the length and the parts' sds are."""
@@ -88,9 +85,9 @@ def plausible_many(columns: int, assumption: Assumption | None = None) -> ManyFu
     told = assumption or Assumption(1.0)
     normal = normal_points(2 + OTHER_DRAWS + columns, FUNCTIONS)
     variances = (SCALE * np.exp(LOG_SD_OF_SCALE * normal[:, 0])) ** 2
-    if told.is_yes_no:
-        variances = np.full(FUNCTIONS, told.variance_of_classes)
-    low, high = EXPLAINED_OF_CLASSES if told.is_yes_no else EXPLAINABLE
+    if told.variance is not None:
+        variances = np.full(FUNCTIONS, told.variance)
+    low, high = told.outcome.explainable
     explained = low + (high - low) * (np.argsort(np.argsort(normal[:, 1])) + 0.5) / FUNCTIONS
     spreads = explained * variances
     noises = told.noise_variances(lambda: spreads, variances - spreads)
@@ -147,7 +144,7 @@ class ManyOutlook:
     def _clips(self) -> tuple[Array, Array]:
         """Return the residuals' sds, and where the next stage clips them."""
         taus = np.sqrt(self.functions.noise_variances + self.unknown.sum(axis=1))
-        if self.setting.is_yes_no:  # nothing is clipped
+        if not self.setting.outcome.is_clipped:
             return taus, np.full_like(taus, LARGEST_RESIDUAL)
         if self.clips is None:
             return taus, FIRST_CLIP * taus

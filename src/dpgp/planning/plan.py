@@ -224,7 +224,7 @@ def _assumption(
     if noise_std is not None and options.n_targets > 1:
         raise ValueError("`noise_std` is that of one target; of several, give `r2`, or ask singly.")
     half_width = float(options.target_box.half_width[0])
-    return Assumption.of(half_width, options.is_yes_no, noise_std, r2, prevalence)
+    return Assumption.of(half_width, options.outcome, noise_std, r2, prevalence)
 
 
 def _functions(options: Options, told: Assumption) -> Functions | ManyFunctions:

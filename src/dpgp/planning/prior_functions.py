@@ -105,7 +105,8 @@ def plausible_functions(
     told = assumption or Assumption(1.0)
     noises = told.noise_variances(lambda: drawn.spread, drawn.noise_variances)
     assumed = replace(drawn, thetas=_with_noise(thetas, noises))
-    weights = _chance_within_bounds(_without_noise(drawn) if told.is_yes_no else assumed)
+    bounded = _without_noise(drawn) if told.outcome.function_is_bounded else assumed
+    weights = _chance_within_bounds(bounded)
     index = thin(WeightedPoints(thetas, weights / weights.sum(), 0.0), count)
     return replace(assumed, thetas=assumed.thetas[index])
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpgp.domain import Box
 from dpgp.inference.many.plan import clip_kappa, inducing_points
 from dpgp.options import Options
+from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.planning.assumption import Assumption
 from dpgp.planning.design import ADDITIVE_LENGTH, Design, choose_design, joint_length
 from dpgp.planning.forecast import PLAUSIBLE, Errors, Outlook, after_steps, prospect_of
@@ -61,12 +62,12 @@ class Forecast:
     relative: float
 
     @classmethod
-    def of(cls, errors: Errors, half_width: float, is_yes_no: bool = False) -> Forecast:
+    def of(cls, errors: Errors, half_width: float, outcome: OutcomeKind = NUMBER) -> Forecast:
         """Summarise errors under every θ."""
         low, high = (half_width * np.quantile(errors.rmse, PLAUSIBLE)).tolist()
         rmse = half_width * float(np.median(errors.rmse))
-        # a probability has no noise of its own
-        noise = np.zeros_like(errors.noise) if is_yes_no else errors.noise
+        # f, as a probability, has no noise of its own
+        noise = errors.noise if outcome.shows_observations else np.zeros_like(errors.noise)
         width = float(np.median(WIDTH_95 * np.hypot(errors.rmse, noise)))
         return cls(rmse, low, high, half_width * width, rmse / (2 * half_width))
 
@@ -112,7 +113,7 @@ class Question:
     def forecasts(self, errors: Errors) -> tuple[Forecast, ...]:
         """Return the forecast of every target, each in its units."""
         sizes = self.options.target_box.half_width.tolist()
-        return tuple(Forecast.of(errors, size, self.options.is_yes_no) for size in sizes)
+        return tuple(Forecast.of(errors, size, self.options.outcome) for size in sizes)
 
     def answer(self, n: float, epsilon: float) -> Answer:
         """Choose steps and a design as a fit would, and forecast its errors."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpgp.options import Options
+from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.privacy.neighbours import Neighbours
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Rows, inputs, budget and units of a fit."""
+    """Rows, inputs, budget, units and outcome of a fit."""
 
     n: float
     columns: int
@@ -18,7 +19,7 @@ class Setting:
     neighbours: Neighbours = Neighbours.REPLACE
     rows_per_unit: int = 1
     targets: int = 1
-    is_yes_no: bool = False
+    outcome: OutcomeKind = NUMBER
 
     @property
     def signal(self) -> float:
@@ -35,5 +36,5 @@ class Setting:
             options.neighbours,
             options.max_rows_per_unit,
             options.n_targets,
-            options.is_yes_no,
+            options.outcome,
         )

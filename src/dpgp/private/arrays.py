@@ -56,8 +56,8 @@ def scaled_rows(X: Array, targets: Array, options: Options, units: Any) -> Rows:
     if options.missing is Missing.ERROR:
         check_public_levels(X, options.box)
     box, known = options.target_box, np.isfinite(targets).all(axis=0)
-    # a label that is none of two classes makes a row unusable, and is no error
-    usable = usable_rows(options.missing, X, *([] if options.is_yes_no else [targets.T])) & known
+    errors = [targets.T] if options.outcome.unreadable_is_error else []
+    usable = usable_rows(options.missing, X, *errors) & known
     if units is not None:
         usable &= first_rows_of_units(units, len(X), options.max_rows_per_unit)
     scaled = scaled_targets(targets, box.centre[:, None], box.half_width[:, None])

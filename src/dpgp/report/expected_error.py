@@ -52,7 +52,7 @@ def expected_error(model: FittedModel, posterior: Posterior, enough: float) -> f
 def _of_many(model: FittedModel) -> tuple[Iterator[Array], int]:
     """Return the errors of features that are learned, part by part, and how many there are."""
     options, n = model.options, model.stages[0][0].n
-    told = usual_assumption(options.is_yes_no)
+    told = usual_assumption(options.outcome)
     functions = plausible_many(options.columns, told)
     questions = (Question(options, functions.part(k, PARTS), told) for k in range(PARTS))
     errors = (question.answer(n, options.epsilon).errors.rmse for question in questions)
@@ -65,7 +65,7 @@ def _of_few(model: FittedModel, posterior: Posterior) -> tuple[Iterator[Array], 
     mu = mu_of_guarantee(options.epsilon, options.delta)
     setting = Setting.of(options, n, mu)
     steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))
-    functions = default_functions(options.columns, options.is_yes_no)
+    functions = default_functions(options.columns, options.outcome)
 
     def errors(part: Functions) -> Array:
         prospect = prospect_of(setting, posterior.features, part)

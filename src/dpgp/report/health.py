@@ -5,7 +5,7 @@ One function a check; each takes a :class:`Look` and returns a sentence with the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -123,6 +123,9 @@ class Look:
         return float(np.average(np.abs(self.function[0]) > size, weights=self.inputs[1]))
 
 
+Check = Callable[[Look], str | None]
+
+
 def check_health(model: FittedModel) -> tuple[str, ...]:
     """Return what looks wrong, a sentence each; nothing where all is well."""
     return tuple(_findings(model))
@@ -131,18 +134,13 @@ def check_health(model: FittedModel) -> tuple[str, ...]:
 def _findings(model: FittedModel) -> Iterator[str]:
     for k in range(len(model.calibrations)):
         look = Look(model, k)
-        found = _of_classes(look) if model.options.is_yes_no else _of_numbers(look)
-        yield from (sentence for sentence in found if sentence is not None)
+        checks = CHECKS_OF_KNOWN_LAWS if model.outcome.law_is_known else _checks(look)
+        yield from (sentence for check in checks if (sentence := check(look)) is not None)
 
 
-def _of_classes(look: Look) -> list[str | None]:
-    """Return what checks say that know two values to be the rule."""
-    return [check(look) for check in CHECKS_OF_CLASSES]
-
-
-def _of_numbers(look: Look) -> list[str | None]:
-    wrong_unit = beyond_the_range(look)
-    return [check(look) for check in CHECKS] if wrong_unit is None else [wrong_unit]
+def _checks(look: Look) -> tuple[Check, ...]:
+    """Return what is looked at: where the unit is wrong, that alone, as it explains the others."""
+    return CHECKS if beyond_the_range(look) is None else (beyond_the_range,)
 
 
 def outside_bounds(look: Look) -> str | None:
@@ -239,7 +237,7 @@ def far_from_forecast(look: Look) -> str | None:
 
 
 CHECKS = (outside_bounds, unusual_tails, two_values, many_equal, worse_stages, far_from_forecast)
-"""What is looked at where the unit is right: a wrong one explains all the others."""
+"""What is looked at where the unit is right."""
 
-CHECKS_OF_CLASSES = (outside_bounds, worse_stages, far_from_forecast)
-"""What is looked at of a yes/no outcome."""
+CHECKS_OF_KNOWN_LAWS = (outside_bounds, worse_stages, far_from_forecast)
+"""What is looked at where the law of an observation is not learned."""

@@ -39,17 +39,13 @@ RUG_HEIGHT = 0.07  # of the panel, for where the rows are
 
 
 class Bands(NamedTuple):
-    """Mean and 95 % bands along a line; of two classes the probability, and no observations."""
+    """Mean and 95 % bands along a line, that of observations where it says something."""
 
     x: Array
     mean: Array
     function: Array
     observations: Array | None
-
-    @property
-    def word(self) -> str:
-        """What the mean is."""
-        return "probability" if self.observations is None else "mean"
+    word: str
 
 
 def draw_model(model: FittedModel, ax: Any = None, target: int | None = None) -> Axes | list[Axes]:
@@ -227,10 +223,10 @@ def _along(model: FittedModel, k: int, column: int, others: Array) -> Bands:
     U = model.inputs(X)
     mean, _ = model.mean_and_std(k, U)
     of_function = np.array(model.function_interval(k, U, COVERAGE))
-    if model.options.is_yes_no:
-        return Bands(x, mean, of_function, None)
-    of_observations = np.array(model.observation_interval(k, U, COVERAGE))
-    return Bands(x, model.within_bounds(k, mean), of_function, of_observations)
+    shown = model.outcome.shows_observations
+    of_observations = np.array(model.observation_interval(k, U, COVERAGE)) if shown else None
+    mean, word = model.within_bounds(k, mean), model.outcome.mean_word
+    return Bands(x, mean, of_function, of_observations, word)
 
 
 def typical_inputs(model: FittedModel) -> Array:

@@ -52,7 +52,7 @@ def _health(model: FittedModel) -> list[str]:
 def _facts(model: FittedModel) -> list[tuple[str, str]]:
     warped = "inputs warped by private histograms" if model.inputs.warp else "inputs not warped"
     features = model.posteriors[0].features.dimension
-    names = [] if model.options.is_yes_no else model.target_names
+    names = [] if model.outcome.law_is_known else model.target_names
     return [
         ("features", f"{features}, {warped}"),
         ("stages", f"{len(model.stages[0])}"),

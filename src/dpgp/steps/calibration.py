@@ -67,7 +67,7 @@ class Calibrate:
     def why(cls, planned: Sequence[Calibrate]) -> str:
         """Say what calibration costs."""
         if not planned:
-            return "no calibration of intervals: declined, or yes and no, whose law is known"
+            return "no calibration of intervals: declined, or an outcome whose law is known"
         share = planned[0].share
         return (
             f"calibration of intervals: {share:.1%} of the budget, a bin known to 1 % of the rows"

@@ -46,8 +46,7 @@ class GramStage(NumberedStage):
     def learn(self, known: Known, release: GramRelease) -> None:
         """Update the beliefs about every target."""
         for k, fit in enumerate(known.targets):
-            yes_no = known.options.is_yes_no
-            fit.add(stage_of(release, k, fit.clip, fit.weights, fit.n, yes_no))
+            fit.add(stage_of(release, k, fit.clip, fit.weights, fit.n, fit.outcome))
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return what is expected to be left unknown after one more stage."""

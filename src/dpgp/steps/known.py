@@ -16,13 +16,11 @@ from dpgp.features.residuals import Residuals
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.gram_estimate import MANY_INPUTS, DoubtedEstimate
 from dpgp.inference.local_scale import LocalScale
-from dpgp.inference.many.location import YES_NO
 from dpgp.inference.many.target import Target
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
 from dpgp.inference.stages import TargetFit
-from dpgp.inference.yes_no import YesNoFit
 from dpgp.model.density import InputDensity
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
@@ -95,8 +93,9 @@ class Known:
     @cached_property
     def many(self) -> ManyInputs:
         """What is known where a metric is learned."""
-        known = (YES_NO,) * self.options.n_targets if self.options.is_yes_no else ()
-        return ManyInputs(self.n, self.signal, self.columns, known)
+        outcome = self.options.outcome
+        known = () if outcome.location is None else (outcome.location,) * self.options.n_targets
+        return ManyInputs(self.n, self.signal, self.columns, outcome, known)
 
     @cached_property
     def design(self) -> Design:
@@ -118,15 +117,16 @@ class Known:
     @cached_property
     def targets(self) -> tuple[TargetFit, ...]:
         """The fit of every target."""
-        design, kind = self.design, YesNoFit if self.options.is_yes_no else TargetFit
+        design = self.design
         return tuple(
-            kind(
+            TargetFit(
                 design.features,
                 self.options.kernels,
                 design.positions,
                 design.kappa,
                 self.n,
                 self.options.max_rows_per_unit,
+                self.options.outcome,
             )
             for _ in range(self.options.n_targets)
         )

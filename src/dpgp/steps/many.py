@@ -15,7 +15,6 @@ from dpgp.features.projected import KernelValues
 from dpgp.features.residuals import Residuals
 from dpgp.features.unit_line import UnitLine
 from dpgp.inference.many.final import Final, final_of, guarded, unguarded
-from dpgp.inference.many.location import Location
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import buys_input_model, clip_kappa, inducing_points
 from dpgp.inference.many.stages import ManyInputsFit, NextStage
@@ -31,6 +30,7 @@ from dpgp.inference.many.target import first_clip
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
 from dpgp.model.density import InputDensity
+from dpgp.outcomes import NUMBER, Location, OutcomeKind
 from dpgp.planning.file_room import DENSITY_POINTS, most_points
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.steps.stage_release import stage_of
@@ -53,6 +53,7 @@ class ManyInputs:
     n: float
     signal: float
     inputs: int
+    outcome: OutcomeKind = NUMBER
     locations: tuple[Location, ...] = ()
     marginals: Marginals | None = None
     levels: tuple[Array, ...] = ()
@@ -184,7 +185,9 @@ class ManyInputs:
 
     def _note(self, release: GramRelease, fit: ManyInputsFit) -> None:
         none, clips = np.empty(0), _clips(fit)
-        whole = [stage_of(release, k, clip, none, self.n) for k, clip in enumerate(clips)]
+        whole = [
+            stage_of(release, k, clip, none, self.n, self.outcome) for k, clip in enumerate(clips)
+        ]
         self.stages.append([replace(stage, A=none, B=np.empty((0, 0))) for stage in whole])
 
 

@@ -46,5 +46,5 @@ class Purse:
 
     @property
     def clips_residuals(self) -> bool:
-        """Whether stages clip residuals: nowhere without noise, and never those of yes and no."""
-        return not (self.is_unlimited or self.options.is_yes_no)
+        """Whether stages clip residuals: nowhere without noise, and not of every outcome."""
+        return self.options.outcome.is_clipped and not self.is_unlimited

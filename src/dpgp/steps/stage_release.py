@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.inference.stage import StageRelease
+from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.privacy.mechanism import GramRelease
 
 Array = NDArray[np.float64]
@@ -17,7 +18,7 @@ def stage_of(
     clip: float,
     w0: Array,
     n: float,
-    is_yes_no: bool = False,
+    outcome: OutcomeKind = NUMBER,
 ) -> StageRelease:
     """Return one target's part of a release, in the units of the scaled target."""
     if release.target_gram is None or release.target_std is None:
@@ -32,5 +33,5 @@ def stage_of(
         clip=clip,
         w0=w0,
         n=n,
-        is_yes_no=is_yes_no,
+        outcome=outcome,
     )

@@ -34,8 +34,8 @@ class TargetHistograms:
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[TargetHistograms, ...]:
-        """Return the one step; yes and no need none."""
-        if purse.options.is_yes_no:
+        """Return the one step; an outcome whose place is known needs none."""
+        if purse.options.outcome.location is not None:
             return ()
         return (cls(1.0 if purse.is_unlimited else target_share(purse.signal)),)
 
@@ -69,6 +69,6 @@ class TargetHistograms:
     def why(cls, planned: Sequence[TargetHistograms]) -> str:
         """Say what the histograms cost."""
         if not planned:
-            return "no histograms of the target: it is yes or no"
+            return "no histograms of the target: its kind tells where it lies"
         share = math.fsum(step.share for step in planned)
         return f"where the targets lie, from histograms: {share:.1%} of the budget"

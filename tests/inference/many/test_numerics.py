@@ -8,7 +8,7 @@ from scipy.stats import multivariate_normal
 from dpgp.inference.clipping import second_moment
 from dpgp.inference.many.belief import Evidence, climb, condition, lower_root
 from dpgp.inference.many.dictionary import REFERENCE, Dictionary, kernel_of, theta_of
-from dpgp.inference.many.location import Location, locate
+from dpgp.inference.many.location import locate
 from dpgp.inference.many.metric import gradient_metric, metric_root
 from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.inference.many.records import Record, gram_correction, operator_of, read_records
@@ -16,6 +16,7 @@ from dpgp.inference.many.residuals import residual_sd
 from dpgp.inference.many.target import Centre, Target
 from dpgp.inference.many.water_filling import squared_weights, water_filled
 from dpgp.inference.residual_law import gaussian_law
+from dpgp.outcomes import Location
 
 RNG = np.random.default_rng(0)
 SYNTHETIC = RNG.uniform(-1, 1, (1024, 4))

@@ -96,7 +96,7 @@ def unguarded(
 
 
 def _cuts_nothing(target: Target, clip: float) -> bool:
-    return target.location.has_two_values or clip >= target.location.reach
+    return not target.location.is_clipped or clip >= target.location.reach
 
 
 def _bias(posterior: Posterior, target: Target, clip: float) -> BiasPrior:

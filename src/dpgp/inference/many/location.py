@@ -2,18 +2,16 @@
 
 Few counts stand out of much noise, and moments of those that do have lost their tails. So masses
 are averaged over plausible laws, weighted by the counts; what none of them explains is added where
-it stands out of the noise. Residuals of a target of two values are skewed one way or the other at
-every x, so they must not be clipped: whoever predicts one half too large cuts more of the ones.
+it stands out of the noise.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.inference.many.plausible_targets import plausible_targets
+from dpgp.outcomes import Location
 
 Array = NDArray[np.float64]
 
@@ -23,28 +21,6 @@ from which on it is a third value."""
 
 SURE = 0.9
 """Probability from which on a target is taken to have two values."""
-
-
-class Location(NamedTuple):
-    """Where a target scaled to [−1, 1] lies, and how far it spreads.
-
-    A target that ``is_yes_no`` is 1 or −1 by its options; one that ``has_two_values``, by its
-    histogram, is so for all that is known.
-    """
-
-    centre: float
-    scale: float
-    is_yes_no: bool = False
-    has_two_values: bool = False
-
-    @property
-    def reach(self) -> float:
-        """Largest residual about the centre that the bounds allow."""
-        return 1.0 + abs(self.centre)
-
-
-YES_NO = Location(0.0, 1.0, True, True)
-"""Where a target lies that is 1 or −1, whatever the data."""
 
 
 def locate(counts: Array, noise_std: float, n: float) -> Location:

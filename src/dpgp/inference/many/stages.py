@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from dpgp.features.projected import ProjectedFeatures
 from dpgp.inference.many.belief import WeightBelief, lower_root, prior_root
 from dpgp.inference.many.dictionary import Dictionary
-from dpgp.inference.many.location import Location
 from dpgp.inference.many.metric import first_metric, gradient_metric, metric_root
 from dpgp.inference.many.records import gram_correction, operator_of
 from dpgp.inference.many.target import Centre, Measured, Target
 from dpgp.inference.many.water_filling import water_filled
+from dpgp.outcomes import Location
 from dpgp.privacy.mechanism import GramRelease
 
 Array = NDArray[np.float64]

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from dpgp.inference.clip_choice import best_kappa
 from dpgp.inference.many.belief import Evidence, WeightBelief, climb, condition
 from dpgp.inference.many.dictionary import REFERENCE, Dictionary
-from dpgp.inference.many.location import Location
 from dpgp.inference.many.records import NormalEquations, Record, read_records
 from dpgp.inference.many.residuals import residual_sd
 from dpgp.inference.residual_law import ResidualLaw, gaussian_law
 from dpgp.inference.stage import LARGEST_RESIDUAL
+from dpgp.outcomes import Location
 
 Array = NDArray[np.float64]
 
@@ -94,14 +94,11 @@ class Target:
     @property
     def gain(self) -> float:
         """Signal per unit of the released residual, g/R."""
-        if self.location.has_two_values:
-            return 1.0 / self.clip
-        return float(self.law.slope(self.clip, max(self.tau, 0.3 * self.clip))) / self.clip
+        return self._slope(max(self.tau, 0.3 * self.clip)) / self.clip
 
-    @property
-    def _slope(self) -> float:
-        """Share of the signal that survives clipping."""
-        return 1.0 if self.location.has_two_values else float(self.law.slope(self.clip, self.tau))
+    def _slope(self, tau: float) -> float:
+        """Share of the signal that survives clipping of residuals of this sd."""
+        return float(self.law.slope(self.clip, tau)) if self.location.is_clipped else 1.0
 
     @property
     def _largest_residual(self) -> float:
@@ -112,16 +109,16 @@ class Target:
 
     def take(self, measured: Measured, operator: Array, squares: Array) -> None:
         """Take a stage's release; ``squares`` are mean squares of its features."""
-        law = None if self.location.has_two_values else self.law
+        law = self.law if self.location.is_clipped else None
         self.tau = residual_sd(
             measured.square, measured.square_noise, self.clip, self.forecast, self.n, law
         )
         filled = measured.square > NEARLY_ALL and measured.square_noise < 0.15
-        self.was_useless = filled and self.clip < self.widest and not self.location.has_two_values
+        self.was_useless = filled and self.clip < self.widest and self.location.is_clipped
         if self.was_useless:
             self.clip = self.tau = self.forecast = min(2.0 * self.clip, self.widest)
             return
-        scale = self.clip / self._slope
+        scale = self.clip / self._slope(self.tau)
         sampling = np.clip(measured.square, 0.02, 1.0) * squares / (self.n * measured.share)
         variance = (measured.noise**2 + sampling) * scale**2
         record = Record(operator, measured.cross * scale, variance, self.centre.values)
@@ -155,7 +152,7 @@ class Target:
         known_as_well = math.sqrt(self.unknown) / self.forecast
         directions = known_as_well * float(law.slope(1.0, 1.0)) * self.n * mu / 2
         self.law, self.kappa = law, best_kappa(law, self.n, mu, directions)
-        if not self.location.has_two_values:
+        if self.location.is_clipped:
             self.clip = min(self.kappa * self.forecast, self.widest)
 
     def learn(self, dictionary: Dictionary) -> float:
@@ -185,7 +182,7 @@ class Target:
             left = max(self.tau**2 - EXPLAINED * step**2 * moved, 0.25 * self.tau**2)
         self.centre = self._between(dictionary, start, proposed, step)
         self.forecast = max(math.sqrt(left), self.least_sd)
-        if self.location.has_two_values:
+        if not self.location.is_clipped:
             self.clip = self._largest_residual
         elif not self.has_failed:
             self.clip = min(self.clip, self.kappa * self.forecast)
@@ -233,5 +230,5 @@ class Target:
 
 def first_clip(location: Location, kappa: float) -> float:
     """Return where the first stage clips, in scales."""
-    clips = math.isfinite(kappa) and not location.has_two_values
+    clips = math.isfinite(kappa) and location.is_clipped
     return min(FIRST_CLIP if clips else math.inf, location.reach / location.scale)

@@ -60,14 +60,14 @@ from dpgp.model.file.releases import (
 )
 from dpgp.model.file.settings import settings_from_json, settings_to_json
 from dpgp.model.fitted import FittedModel
-from dpgp.options import Options
 
 Array = NDArray[np.float64]
 
 KIND = "dpgp model"
-FORMAT, FORMAT_OF_NUMBERS = CLASSES_FROM, 3
-"""Newest format, that of classes and counts, and that of others. Formats 1 and, where there are
-categories, 2 had no function of the scale, and the law of absolute residuals."""
+FORMAT = CLASSES_FROM
+"""Newest format. A file has the oldest that can hold its outcome, so that older programs read what
+they can. Formats 1 and, where there are categories, 2 had no function of the scale, and the law of
+absolute residuals."""
 NEWEST_FORMAT = 10**6
 MOST_THETAS = 64  # twice what a fit keeps: every prediction costs a kernel matrix for each
 
@@ -107,7 +107,7 @@ def encode(model: FittedModel) -> dict[str, Any]:
     scales = model.scales or (None,) * model.n_targets
     parts = zip(model.posteriors, model.calibrations, scales, strict=True)
     target_box = model.options.target_box
-    version = _format_of(model.options)
+    version = model.outcome.file_format
     classes = {} if version < FORMAT else {"classes": classes_to_json(target_box)}
     targets = {**box_to_json(target_box), **classes}
     document = {
@@ -128,11 +128,6 @@ def encode(model: FittedModel) -> dict[str, Any]:
         "stages": stages_to_json(model.stages),
     }
     return document | ({"findings": dict(model.findings)} if model.findings else {})
-
-
-def _format_of(options: Options) -> int:
-    """Return the oldest format that can hold a model, so that older programs read what they can."""
-    return FORMAT if options.is_yes_no or options.counts else FORMAT_OF_NUMBERS
 
 
 def decode(document: Any) -> FittedModel:
@@ -160,14 +155,13 @@ def decode(document: Any) -> FittedModel:
     ]
     target_box = targets_from_json(fields["targets"], len(models), version)
     certificate = certificate_from_json(fields["guarantee"])
+    options = settings_from_json(fields["settings"], inputs.box, target_box, certificate.per_person)
     model = FittedModel(
-        options=settings_from_json(
-            fields["settings"], inputs.box, target_box, certificate.per_person
-        ),
+        options=options,
         inputs=inputs,
         posteriors=tuple(posterior for posterior, _ in models),
         calibrations=tuple(calibration for _, calibration in models),
-        stages=stages_from_json(fields["stages"], len(models), features.dimension),
+        stages=stages_from_json(fields["stages"], len(models), features.dimension, options.outcome),
         density=density_from_json(fields["input_density"], inputs.box),
         certificate=certificate,
         scales=tuple(scale for scale in scales if scale is not None),

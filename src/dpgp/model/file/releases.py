@@ -24,6 +24,7 @@ from dpgp.domain import Box
 from dpgp.inference.stage import StageRelease
 from dpgp.model.density import InputDensity
 from dpgp.model.file.categories import are_levels
+from dpgp.outcomes import OutcomeKind
 
 MOST_WRITTEN = 1000  # stages of a file: far beyond any model, far below any harm
 
@@ -67,16 +68,18 @@ def _own_to_json(target: StageRelease) -> dict[str, Any]:
     }
 
 
-def stages_from_json(value: Any, targets: int, dimension: int) -> Stages:
+def stages_from_json(value: Any, targets: int, dimension: int, outcome: OutcomeKind) -> Stages:
     """Return the stages of every target."""
     items = as_items(value, "stages", MOST_WRITTEN)
     fields = [as_fields(item, "stages", _SHARED) for item in items]
     n = as_rows([shared["n"] for shared in fields], "stages.n")
-    stages = [_stage(shared, n, targets, dimension) for shared in fields]
+    stages = [_stage(shared, n, targets, dimension, outcome) for shared in fields]
     return tuple(zip(*stages, strict=True))
 
 
-def _stage(fields: dict[str, Any], n: float, targets: int, d: int) -> list[StageRelease]:
+def _stage(
+    fields: dict[str, Any], n: float, targets: int, d: int, outcome: OutcomeKind
+) -> list[StageRelease]:
     items = as_items(fields["targets"], "stages.targets")
     if len(items) != targets:
         raise ModelFileError(f"`stages.targets` must have {targets} entries.")
@@ -95,6 +98,7 @@ def _stage(fields: dict[str, Any], n: float, targets: int, d: int) -> list[Stage
             clip=as_between(part["clip"], "stages.clip", *CLIPS),
             w0=as_vector(part["w0"], "stages.w0", d),
             n=n,
+            outcome=outcome,
         )
         for part in parts
     ]

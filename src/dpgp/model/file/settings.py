@@ -25,6 +25,7 @@ from dpgp.kernels.files import kernel_to_json, own_kernel_from_json
 from dpgp.missing import Missing
 from dpgp.model.file.categories import has_entry
 from dpgp.options import FAMILIES, Options
+from dpgp.outcomes import outcome_options
 from dpgp.privacy.neighbours import Neighbours
 
 SETTINGS = (
@@ -66,7 +67,7 @@ def settings_to_json(options: Options) -> dict[str, Any]:
         "calibrate": options.calibrate,
         "missing": options.missing.value,
         "n_jobs": None,
-        **({"counts": True} if options.counts else {}),
+        **options.outcome.settings,
     }
 
 
@@ -80,8 +81,8 @@ def _pairs(box: Box) -> list[list[float] | None]:
 
 def settings_from_json(value: Any, box: Box, target_box: Box, per_person: bool) -> Options:
     """Return the options of the fit; a ModelFileError where they contradict the rest."""
-    names = (*SETTINGS, *has_entry(value, "counts", True))
-    fields, columns = as_fields(value, "settings", names), len(box.low)
+    wishes = [name for name in outcome_options() if has_entry(value, name, True)]
+    fields, columns = as_fields(value, "settings", (*SETTINGS, *wishes)), len(box.low)
     relations = tuple(relation.value for relation in Neighbours)
     _check_same(_bounds(fields["bounds"], "settings.bounds"), box)
     _check_same(_bounds(fields["target_bounds"], "settings.target_bounds"), target_box)
@@ -100,8 +101,8 @@ def settings_from_json(value: Any, box: Box, target_box: Box, per_person: bool) 
         max_rows_per_unit=as_whole(fields["max_rows_per_unit"], "settings.max_rows_per_unit"),
         warp=as_flag(fields["warp"], "settings.warp"),
         calibrate=as_flag(fields["calibrate"], "settings.calibrate"),
-        counts=as_flag(fields.get("counts", False), "settings.counts"),
         missing=as_choice(fields["missing"], "settings.missing", tuple(Missing)),
+        **{name: as_flag(fields[name], f"settings.{name}") for name in wishes},
     )
 
 

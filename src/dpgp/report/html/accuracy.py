@@ -87,7 +87,7 @@ def _achieved(model: FittedModel, k: int, X: Array, weights: Array) -> Achieved:
     _, std = model.mean_and_std(k, U, latent=True)
     _, observation_std = model.mean_and_std(k, U)
     factor = model.calibrations[k].factor(COVERAGE)
-    width = std if model.options.is_yes_no else observation_std
+    width = observation_std if model.outcome.shows_observations else std
     return Achieved(
         error=float(np.sqrt(np.average(std**2, weights=weights))),
         interval_width=2 * factor * float(np.average(width, weights=weights)),

@@ -60,13 +60,13 @@ function checkbox(words, checked, changed) {
   return create("label", {}, input, ` ${words}`);
 }
 
-function legend(hasDensity, isYesNo) {
+function legend(hasDensity, target) {
   const entries = [
-    ...(isYesNo ? [["mean", "probability"], ["function", "the probability, 95 %"]] : [
-      ["mean", "mean"],
+    ["mean", target.mean_word],
+    ...(target.shows_observations ? [
       ["function", "the function, 95 %"],
       ["observation", "a new observation, 95 % (calibrated)"],
-    ]),
+    ] : [["function", `the ${target.mean_word}, 95 %`]]),
     hasDensity ? ["density", "where the data are: a private estimate, not rows"]
       : ["nothing", "no density of the inputs was released"],
   ];

@@ -27,7 +27,7 @@ function drawCurve(place, posterior, values, axis, point, yRange, centiles) {
     viewBox: `${frame.left} ${frame.top} ${frame.right - frame.left} ${frame.bottom - frame.top}`,
   });
   inside.append(...(levels ? levelMarks(values, x, y) : centiles ? centileLines(values, x, y) : [
-    ...(target.is_yes_no ? [] : [band(values, x, y, "lower", "upper", "observation")]),
+    ...(target.shows_observations ? [band(values, x, y, "lower", "upper", "observation")] : []),
     band(values, x, y, "functionLow", "functionHigh", "function"),
     draw("path", { class: "mean", d: path(values.map((v) => [x(v.x), y(v.mean)])) }),
   ]));
@@ -108,11 +108,11 @@ function curveTable(posterior, values, axis, centiles) {
   const { inputs } = posterior.model, { target } = posterior, name = inputs.names[axis];
   const forX = inputFormatter(inputs, axis), every = levelsOf(inputs, axis) ? 1 : TABLE_EVERY;
   const forY = formatter(target.high - target.low);
-  const observed = target.is_yes_no ? [] : ["observation from", "to"];
+  const observed = target.shows_observations ? ["observation from", "to"] : [];
   const of = (v) => (centiles ? v.centiles
-    : [v.mean, v.functionLow, v.functionHigh, ...(target.is_yes_no ? [] : [v.lower, v.upper])]);
+    : [v.mean, v.functionLow, v.functionHigh, ...(target.shows_observations ? [v.lower, v.upper] : [])]);
   const headings = [name, ...(centiles ? target.centiles.map(([level]) => `${centileName(level)} %`)
-    : [target.is_yes_no ? "probability" : "mean", "function from", "to", ...observed])];
+    : [target.mean_word, "function from", "to", ...observed])];
   const rows = values.filter((_, k) => k % every === 0).map((v) => {
     const row = create("tr", {}, cell("th", v.x, forX), ...of(v).map((value) => cell("td", value, forY)));
     row.firstChild.setAttribute("scope", "row");

@@ -119,7 +119,7 @@ function pointerIn(svg, event) {
 function predictionLines(target, at) {
   const format = formatter(target.high - target.low);
   const interval = `${format(at.functionLow)} to ${format(at.functionHigh)}`;
-  if (target.is_yes_no) return [[target.name, format(at.mean)], ["95\u00a0%", interval]];
+  if (!target.shows_observations) return [[target.name, format(at.mean)], ["95\u00a0%", interval]];
   return [
     [`mean ${target.name}`, format(at.mean)],
     ["function, 95\u00a0%", interval],

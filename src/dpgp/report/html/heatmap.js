@@ -16,12 +16,6 @@ function mapValues(posterior) {
   return { mean, std };
 }
 
-// Little is known where the mean is uncertain by more than half the noise of one observation, and a
-// probability where its standard deviation is above a tenth
-function littleKnown(target) {
-  return target.is_yes_no ? 0.1 : target.scale * Math.sqrt(target.noise_variance) / 2;
-}
-
 function drawMap(place, posterior, values, state, colours) {
   const { inputs } = posterior.model, { target } = posterior, { layer } = state;
   const labels = ticks(inputs.low[1], inputs.high[1], 5).map(formatter(inputs.high[1] - inputs.low[1]));
@@ -30,7 +24,7 @@ function drawMap(place, posterior, values, state, colours) {
   const x = linear(inputs.low[0], inputs.high[0], frame.left, frame.right);
   const y = linear(inputs.low[1], inputs.high[1], frame.bottom, frame.top);
   const range = layer === "mean" ? extent(values.mean) : [0, extent(values.std)[1]];
-  const unsure = littleKnown(target), pale = state.fade && layer === "mean";
+  const unsure = target.little_known, pale = state.fade && layer === "mean";
   const image = raster(values, layer, range, colourScale(colours[layer]), frame, pale ? unsure : Infinity);
   frame.svg.append(draw("image", {
     href: image, x: frame.left, y: frame.top, preserveAspectRatio: "none",

@@ -37,7 +37,7 @@ def hyperparameters(model: FittedModel, target: int) -> list[Hyperparameter]:
     draws = np.exp(posterior.thetas[:, :-1].T)
     learned = as_kernel(posterior.kernel).learned()
     pairs = zip(learned, draws, strict=True)
-    known = [] if model.options.is_yes_no else [noise]
+    known = [] if model.outcome.law_is_known else [noise]
     return [*known, *(_described(each, values, inputs, unit, scale) for each, values in pairs)]
 
 

@@ -67,10 +67,10 @@ function startPage(root, model) {
   }
 
   function mapCaption() {
-    const { target } = posterior(), limit = formatter(target.high - target.low)(littleKnown(target));
+    const { target } = posterior(), limit = formatter(target.high - target.low)(target.little_known);
     const what = `${state.layer === "mean" ? "Mean" : "Standard deviation of the mean"} of ${target.name}`;
     const where = state.layer === "mean" ? "Pale, beyond the dark line" : "Beyond the dark line";
-    const half = target.is_yes_no ? "" : ", half the noise of one observation";
+    const half = target.little_known_is ? `, ${target.little_known_is}` : "";
     const little = `${where}: little is known (sd above ${limit}${half}).`;
     return state.fade ? `${what}. ${little}` : `${what}.`;
   }
@@ -108,7 +108,7 @@ function startPage(root, model) {
     (on) => { state.centiles = on; redraw(); }));
   const lead = mapFigure ? mapFigure.node : curves[0].node;
   root.classList.toggle("wide", isOne);
-  root.append(legend(Boolean(inputs.density), posterior().target.is_yes_no), create("div", { class: "lead-plot" }, lead, controls));
+  root.append(legend(Boolean(inputs.density), posterior().target), create("div", { class: "lead-plot" }, lead, controls));
   if (mapFigure) root.append(create("div", { class: "slices" }, ...curves.map((one) => one.node)));
   redraw();
   onWidthChange(root, redraw);

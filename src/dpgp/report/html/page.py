@@ -28,9 +28,6 @@ from dpgp.report.html.use import use
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
-KIND = "A regression model under differential privacy"
-KIND_OF_CLASSES = "A model of a probability under differential privacy"
-
 MEAN_COLOURS, UNCERTAINTY_COLOURS, STEPS = style.SEQUENTIAL, "magma_r", 33
 
 
@@ -44,7 +41,7 @@ def report_html(
     matters = [what_matters(model, k) for k in range(model.n_targets)]
     return Template(asset("template.html")).substitute(
         policy=_policy(css, script),
-        kind=html(KIND_OF_CLASSES if model.options.is_yes_no else KIND),
+        kind=html(model.outcome.title),
         window_title=html(heading if certificate.is_private else f"NOT private: {heading}"),
         title=html(heading),
         style=css,

@@ -17,6 +17,7 @@ from dpgp.model.marginals import densities
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
+    from dpgp.outcomes import OutcomeKind
 
 Array = NDArray[np.float64]
 
@@ -101,6 +102,7 @@ def _target(
     box, spreads = model.options.target_box, model.posteriors[k].spreads
     scales = np.sqrt(spreads / spreads.mean())[None]
     P = specification["projection"]
+    noise = specification["scale"] * specification["noise_variance"] ** 0.5
     return {
         "name": model.target_in_words(k),
         "low": float(box.low[k]),
@@ -118,8 +120,18 @@ def _target(
         "interval_ends": list(model.calibrations[k].ends(COVERAGE)),
         "centiles": [[level, model.calibrations[k].quantile(level)] for level in CENTILES],
         "local_scale": _local_scale(specification["local_scale"]),
-        "is_yes_no": model.options.is_yes_no,
-        "counts": model.options.counts,
+        **_words(model.outcome, noise),
+    }
+
+
+def _words(outcome: OutcomeKind, noise: float) -> dict[str, Any]:
+    """Return how a kind of outcome is predicted and spoken of, at this noise."""
+    return {
+        **outcome.in_browser,
+        "mean_word": outcome.mean_word,
+        "shows_observations": outcome.shows_observations,
+        "little_known": outcome.little_known(noise),
+        "little_known_is": outcome.little_known_is,
     }
 
 

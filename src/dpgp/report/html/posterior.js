@@ -181,7 +181,7 @@ class Posterior {
     const raw = this.target.centre + scale * dot(this.m, phi), std = scale * Math.sqrt(variance);
     return {
       raw,
-      mean: this.target.is_yes_no ? chanceWithin(raw, std).mean : this.cut(raw),
+      mean: this.target.link === "chance" ? chanceWithin(raw, std).mean : this.cut(raw),
       std,
       observationStd: this.localScale(u) * scale * Math.sqrt(variance + this.target.noise_variance),
     };
@@ -198,11 +198,11 @@ class Posterior {
   // observations, all within the bounds
   predict(x) {
     const { raw, ...at } = this.at(x), { function_factor, interval_ends, centiles } = this.target;
-    if (this.target.is_yes_no) {
+    if (this.target.link === "chance") {
       const { low, high } = chanceWithin(raw, function_factor * at.std / NORMAL_95);
       return { ...at, functionLow: low, functionHigh: high, lower: low, upper: high, centiles: [] };
     }
-    const whole = this.target.counts ? (value) => Math.floor(value + 0.5) : (value) => value;
+    const whole = this.target.whole ? (value) => Math.floor(value + 0.5) : (value) => value;
     const observed = (factor) => whole(this.cut(at.mean + factor * at.observationStd));
     return {
       ...at,

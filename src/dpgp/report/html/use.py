@@ -13,25 +13,6 @@ if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
 
-NUMBERS = (
-    "mean, std = model.predict(new, return_std=True)",
-    "lower, upper = model.predict_interval(new, coverage=0.95)",
-)
-PROBABILITIES = (
-    "probability = model.predict(new)",
-    "lower, upper = model.predict_interval(new, coverage=0.95, latent=True)",
-)
-CALIBRATED = (
-    "Intervals are calibrated to hold new observations as often as they say, on average over the "
-    "training rows, not for each input. Far from the data they are wide, and they should be: the "
-    "plots are pale there."
-)
-OF_PROBABILITIES = (
-    "Intervals are for the probability itself, by the model's own account. Far from the data they "
-    "are wide, and they should be: the plots are pale there."
-)
-
-
 def use(model: FittedModel, model_file: str) -> Markup:
     """Return examples with the model's own columns."""
     return Markup(
@@ -40,7 +21,7 @@ def use(model: FittedModel, model_file: str) -> Markup:
         + element("pre", element("code", _python(model, model_file)), tabindex="0")
         + element("h3", "At the command line")
         + element("pre", element("code", _shell(model_file)), tabindex="0")
-        + paragraph(OF_PROBABILITIES if model.options.is_yes_no else CALIBRATED)
+        + paragraph(model.outcome.about_intervals)
     )
 
 
@@ -60,7 +41,7 @@ def _python(model: FittedModel, model_file: str) -> str:
         "",
         f"model = dpgp.load({model_file!r})",
         new,
-        *(PROBABILITIES if model.options.is_yes_no else NUMBERS),
+        *model.outcome.how_to_predict,
         "print(model.certificate)",
     ]
     return "\n".join(lines)

@@ -4,8 +4,7 @@ import polars as pl
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from dpgp.class_labels import class_numbers
-from dpgp.classes import class_box, two_classes
+from dpgp.outcomes.yes_no import class_box, class_numbers, two_classes
 
 YES_NO = two_classes(("no", "yes"))
 

@@ -3,16 +3,8 @@ import pytest
 from scipy.integrate import trapezoid
 from scipy.stats import norm, truncnorm
 
-from dpgp.classes import two_classes
-from dpgp.model import yes_no
-from dpgp.model.yes_no import (
-    OutcomeLaw,
-    chance,
-    chance_interval,
-    chance_std,
-    interval_std,
-    log_chance,
-)
+from dpgp.outcomes.chances import chance, chance_interval, chance_std, interval_std
+from dpgp.outcomes.yes_no import ChanceLaw, YesNo, two_classes
 
 CASES = [(0.3, 0.1), (0.02, 0.05), (-0.1, 0.02), (0.97, 0.2), (1.3, 0.1), (0.5, 3.0), (0.5, 0.01)]
 
@@ -54,14 +46,15 @@ def test_far_from_the_bounds_nothing_is_cut():
 
 
 def test_an_interval_of_outcomes_leaves_out_what_is_too_rare():
-    lower, upper = OutcomeLaw(np.array([0.01, 0.5, 0.99])).ends(0.95)
+    lower, upper = ChanceLaw(np.array([0.01, 0.5, 0.99])).ends(0.95)
     assert lower.tolist() == [0.0, 0.0, 1.0]
     assert upper.tolist() == [0.0, 1.0, 1.0]
 
 
 def test_the_log_probability_of_a_label():
     p = np.array([0.2, 0.2, 0.2])
-    found = log_chance(p, ["no", "yes", "perhaps"], two_classes(("no", "yes")))
+    outcome = YesNo(two_classes(("no", "yes")))
+    found = outcome.log_density(["no", "yes", "perhaps"], p, p)
     assert found == pytest.approx([np.log(0.8), np.log(0.2), -np.inf])
 
 
@@ -72,5 +65,5 @@ def test_intervals_are_those_of_a_truncated_normal_law(coverage):
     )
     ends = np.array([(1.0 - coverage) / 2, (1.0 + coverage) / 2])[:, None]
     expected = truncnorm.ppf(ends, -mean / std, (1.0 - mean) / std, loc=mean, scale=std)
-    found = yes_no.chance_interval(mean, std, coverage)
+    found = chance_interval(mean, std, coverage)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)

@@ -6,14 +6,9 @@ normal law. Its mean is never 0 nor 1, so that no outcome is called impossible.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
-
-from dpgp.categories import Category
+from scipy.special import erfcx, log_ndtr, ndtri, ndtri_exp
 
 Array = NDArray[np.float64]
 
@@ -69,29 +64,3 @@ def _quantile(mean: Array, std: Array, level: float) -> Array:
 def interval_std(half_width: Array, coverage: float) -> Array:
     """Return the sd of a normal law whose central interval has this half-width."""
     return np.asarray(half_width / ndtri((1.0 + coverage) / 2))
-
-
-@dataclass(frozen=True)
-class OutcomeLaw:
-    """The law of new outcomes, 0 or 1, with the probability ``p`` of 1."""
-
-    p: Array
-
-    def quantile(self, level: float) -> Array:
-        """Return the smaller outcome that is not exceeded with this probability."""
-        return np.asarray(level > 1.0 - self.p, dtype=np.float64)
-
-    def ends(self, coverage: float) -> tuple[Array, Array]:
-        """Return the outcomes that are not rarer than an interval may miss."""
-        return np.asarray(self.p >= coverage, dtype=np.float64), self.quantile(coverage)
-
-    def draw(self, normal: Array) -> Array:
-        """Return outcomes with the given normal scores as columns."""
-        return np.column_stack([self.quantile(level) for level in ndtr(normal).T])
-
-
-def log_chance(p: Array, y: Any, category: Category) -> Array:
-    """Return the log probability of every label; of one that is neither class it is −∞."""
-    numbers = category.numbers(list(y))
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.select([numbers == 1.0, numbers == 0.0], [p, 1.0 - p], 0.0)))

@@ -1,0 +1,206 @@
+"""What a kind of outcome decides, from how it is asked for to the words of a report.
+
+A fit of a target scaled to [−1, 1] is the same for all kinds, and asks here where they differ.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from dpgp.domain import Box
+    from dpgp.inference.conformal import Calibration
+
+Array = NDArray[np.float64]
+Ends = tuple[float, float]
+
+
+class Location(NamedTuple):
+    """Where a target scaled to [−1, 1] lies, and how far it spreads.
+
+    That it ``has_two_values`` is known of its kind, or for all that its histogram tells.
+    """
+
+    centre: float
+    scale: float
+    has_two_values: bool = False
+
+    @property
+    def reach(self) -> float:
+        """Largest residual about the centre that the bounds allow."""
+        return 1.0 + abs(self.centre)
+
+    @property
+    def is_clipped(self) -> bool:
+        """Whether residuals are clipped: not those of two values, which are skewed at every x.
+
+        Whoever predicts one half too large cuts more of the ones.
+        """
+        return not self.has_two_values
+
+
+class ObservationLaw(Protocol):
+    """The law of new observations of one target at some inputs, in its units."""
+
+    @property
+    def mean(self) -> Array:
+        """Its mean at each input, within the bounds."""
+
+    @property
+    def std(self) -> Array:
+        """Its standard deviation at each input."""
+
+    def quantile(self, level: float) -> Array:
+        """Return the values that observations stay below with this probability."""
+
+    def ends(self, coverage: float) -> tuple[Array, Array]:
+        """Return the ends of central intervals."""
+
+    def draw(self, normal: Array) -> Array:
+        """Return observations with the given normal scores as columns."""
+
+
+@dataclass(frozen=True)
+class OutcomeKind(ABC):
+    """A kind of outcome: how it is asked for, what a fit and a model do with it, and its words.
+
+    Means, standard deviations and bounds of predictions are in units of the target.
+    """
+
+    option: ClassVar[str | None] = None
+    """The option that asks for it, True or False; of a kind that has one."""
+
+    file_format: ClassVar[int] = 4
+    """The oldest format of a model file that can hold it."""
+
+    unreadable_is_error: ClassVar[bool] = True
+    """Whether a target that cannot be read is an error where missing values are; else its row is
+    not counted, and the number of rows is private."""
+
+    is_clipped: ClassVar[bool] = True
+    """Whether stages clip residuals; else their clip is the largest residual there is."""
+
+    location: ClassVar[Location | None] = None
+    """Where it lies, whatever the data; None where that is to be found out."""
+
+    law_is_known: ClassVar[bool] = False
+    """Whether the law of an observation follows from its mean. Then noise, scale and intervals are
+    not learned, and the second moment of residuals tells nothing beyond their sums with features.
+    """
+
+    log_noise: ClassVar[tuple[float, float]]
+    """Prior mean and sd of log σ, the noise of an observation in half-widths."""
+
+    function_is_bounded: ClassVar[bool] = False
+    """Whether f itself keeps the bounds, as a probability does; else only observations do."""
+
+    shows_observations: ClassVar[bool] = True
+    """Whether intervals for new observations say something; else those for f are shown alone."""
+
+    explainable: ClassVar[tuple[float, float]]
+    """Smallest and largest share of its variance that a forecast takes inputs to explain."""
+
+    cannot_be_told: ClassVar[Mapping[str, str]]
+    """What a forecast cannot be told of it: the argument, and why."""
+
+    why_no_export: ClassVar[str | None] = None
+    """Why other libraries cannot predict it; None where they can."""
+
+    in_browser: ClassVar[Mapping[str, str | bool]] = {"link": "bounds", "whole": False}
+    """How report/html/posterior.js predicts it: its mean is cut to "bounds" or a "chance", and
+    observations are whole numbers or not."""
+
+    little_known_is: ClassVar[str] = ""
+    """What :meth:`little_known` is, in words."""
+
+    title: ClassVar[str] = "A regression model under differential privacy"
+    """What a report is called."""
+
+    mean_word: ClassVar[str] = "mean"
+    """What its mean is called."""
+
+    aside: ClassVar[str] = ""
+    """What is added to the name of a target that is asked for."""
+
+    prediction_columns: ClassVar[tuple[str, ...]] = ("mean", "std", "lower", "upper")
+    """What columns of predictions end in."""
+
+    how_to_predict: ClassVar[tuple[str, ...]] = (
+        "mean, std = model.predict(new, return_std=True)",
+        "lower, upper = model.predict_interval(new, coverage=0.95)",
+    )
+    """Lines of Python that predict with a ``model`` at ``new`` inputs."""
+
+    about_intervals: ClassVar[str] = (
+        "Intervals are calibrated to hold new observations as often as they say, on average over "
+        "the training rows, not for each input. Far from the data they are wide, and they should "
+        "be: the plots are pale there."
+    )
+    """What a report says of intervals."""
+
+    @classmethod
+    def is_asked(cls, target_box: Box, wishes: Mapping[str, bool]) -> bool:
+        """Return whether public options ask for this kind."""
+        return cls.option is not None and wishes.get(cls.option, False)
+
+    @classmethod
+    def of(cls, target_box: Box) -> Self:
+        """Return the outcome of targets with these bounds; an error where they cannot be meant."""
+        return cls()
+
+    @property
+    def settings(self) -> dict[str, bool]:
+        """The options that ask for it, as a model file keeps them."""
+        return {} if self.option is None else {self.option: True}
+
+    def variance(self, prevalence: float | None) -> float | None:
+        """Return the variance of observations in squared half-widths, where the kind tells it."""
+        return None
+
+    def assumed(self, prevalence: float | None) -> str:
+        """Say what a forecast takes for granted where the kind tells the variance."""
+        return ""
+
+    def link(self, mean: Array, std: Array, latent: bool) -> tuple[Array, Array]:
+        """Return mean and sd of what is predicted, f or a new observation, from N(mean, std²).
+
+        That is the belief in f where ``latent`` or the law is known, else in an observation.
+        """
+        return mean, std
+
+    @abstractmethod
+    def observations(
+        self, mean: Array, std: Array, law: Calibration, bounds: Ends
+    ) -> ObservationLaw:
+        """Return the law of new observations, from what :meth:`link` says of them.
+
+        ``law`` is that of (y − mean)/std where it was learned.
+        """
+
+    @abstractmethod
+    def function_interval(
+        self, mean: Array, half_width: Array, coverage: float, bounds: Ends
+    ) -> tuple[Array, Array]:
+        """Return the interval for f within its bounds, from that of the Gaussian belief."""
+
+    @abstractmethod
+    def log_density(self, y: Any, mean: Array, std: Array) -> Array:
+        """Return the log density, or probability, of observations with these means and sds."""
+
+    def mean_of(self, name: str) -> str:
+        """Return what a mean is of, in words."""
+        return name
+
+    @abstractmethod
+    def decimals(self, noise: float) -> int:
+        """Return how many decimals of a prediction say something, at this noise."""
+
+    @abstractmethod
+    def little_known(self, noise: float) -> float:
+        """Return the sd of f beyond which little is known of it, at this noise."""

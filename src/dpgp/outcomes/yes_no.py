@@ -1,0 +1,214 @@
+r"""Yes or no: one of two public classes, 0 and 1, scaled to t = −1 and 1. docs/how-to/yes-no.md.
+
+With :math:`f(x) = 2P(\text{yes} \mid x) - 1` the noise is :math:`E[(t - f)^2] = 1 - f(x)^2`, and no
+residual from :math:`f_0` is beyond :math:`1 + \max|f_0|`: the law is known and nothing is clipped.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from dpgp.categories import Category, listed_levels
+from dpgp.coded_rows import columns_of, elements
+from dpgp.domain import Box
+from dpgp.outcomes.base import Ends, Location, OutcomeKind
+from dpgp.outcomes.chances import chance, chance_interval, chance_std, interval_std
+
+if TYPE_CHECKING:
+    from dpgp.inference.conformal import Calibration
+
+Array = NDArray[np.float64]
+
+USUAL_NOISE = 0.8
+"""Standard deviation of yes and no in half-widths: that of a prevalence of one in five."""
+
+_WHY_PUBLIC = "classes are public knowledge and cannot be read from the data, which would leak it"
+_COLUMN = "A column-vector y was passed when a 1d array was expected; its one column is taken."
+
+
+@dataclass(frozen=True)
+class ChanceLaw:
+    """The law of new outcomes, 0 or 1, whose ``mean`` is the probability of 1."""
+
+    mean: Array
+
+    @property
+    def std(self) -> Array:
+        """The root of Var(y) = p(1 − p)."""
+        return np.sqrt(self.mean * (1.0 - self.mean))
+
+    def quantile(self, level: float) -> Array:
+        """Return the smaller outcome that is not exceeded with this probability."""
+        return np.asarray(level > 1.0 - self.mean, dtype=np.float64)
+
+    def ends(self, coverage: float) -> tuple[Array, Array]:
+        """Return the outcomes that are not rarer than an interval may miss."""
+        return np.asarray(self.mean >= coverage, dtype=np.float64), self.quantile(coverage)
+
+    def draw(self, normal: Array) -> Array:
+        """Return outcomes with the given normal scores as columns."""
+        return np.column_stack([self.quantile(level) for level in ndtr(normal).T])
+
+
+@dataclass(frozen=True)
+class YesNo(OutcomeKind):
+    """One of two classes: what is predicted is the probability of the second one."""
+
+    category: Category
+
+    unreadable_is_error: ClassVar[bool] = False
+    """A label that is none of both makes a row unusable."""
+
+    is_clipped: ClassVar[bool] = False
+    location: ClassVar[Location | None] = Location(0.0, 1.0, has_two_values=True)
+    law_is_known: ClassVar[bool] = True
+    """t² = 1: Σ(t − f₀)² follows from Σφt."""
+
+    log_noise: ClassVar[tuple[float, float]] = math.log(USUAL_NOISE), 0.2
+    """Of the root mean square: two standard deviations reach from a prevalence of one in fourteen
+    to one half."""
+
+    function_is_bounded: ClassVar[bool] = True
+    shows_observations: ClassVar[bool] = False
+    explainable: ClassVar[tuple[float, float]] = 0.02, 0.4
+    """Far less than of numbers."""
+
+    cannot_be_told: ClassVar[Mapping[str, str]] = {
+        "noise_std": (
+            "`noise_std` of two `classes` follows from how frequent they are; give `prevalence`."
+        )
+    }
+    why_no_export: ClassVar[str | None] = (
+        "models of two classes have no export: others would not keep probabilities within 0 and "
+        "1; predict with `dpgp.load`."
+    )
+    in_browser: ClassVar[Mapping[str, str | bool]] = {"link": "chance", "whole": False}
+
+    title: ClassVar[str] = "A model of a probability under differential privacy"
+    mean_word: ClassVar[str] = "probability"
+    prediction_columns: ClassVar[tuple[str, ...]] = ("probability", "lower", "upper")
+    how_to_predict: ClassVar[tuple[str, ...]] = (
+        "probability = model.predict(new)",
+        "lower, upper = model.predict_interval(new, coverage=0.95, latent=True)",
+    )
+    about_intervals: ClassVar[str] = (
+        "Intervals are for the probability itself, by the model's own account. Far from the data "
+        "they are wide, and they should be: the plots are pale there."
+    )
+
+    @classmethod
+    def is_asked(cls, target_box: Box, wishes: Mapping[str, bool]) -> bool:
+        """Return whether the target has classes instead of bounds."""
+        return bool(target_box.categories)
+
+    @classmethod
+    def of(cls, target_box: Box) -> Self:
+        """Return the outcome of a target with these classes."""
+        category = target_box.category(0)
+        if category is None:
+            raise ValueError(f"a target of yes and no needs `classes`: {_WHY_PUBLIC}.")
+        return cls(category)
+
+    def variance(self, prevalence: float | None) -> float:
+        """Return 4q(1 − q) of a prevalence q, or what is usual."""
+        return USUAL_NOISE**2 if prevalence is None else 4.0 * prevalence * (1.0 - prevalence)
+
+    def assumed(self, prevalence: float | None) -> str:
+        """Say how frequent yes is."""
+        if prevalence is None:
+            frequent = (
+                "about one in five is yes, since nothing was said; say `prevalence` if you know"
+            )
+        else:
+            frequent = f"{prevalence:.3g} of all are yes"
+        return f"{frequent}, and a probability that varies smoothly"
+
+    def link(self, mean: Array, std: Array, latent: bool) -> tuple[Array, Array]:
+        """Return the mean of N(m, s²) given [0, 1], and its spread or that of an outcome."""
+        p = chance(mean, std)
+        return p, chance_std(mean, std) if latent else ChanceLaw(p).std
+
+    def observations(self, mean: Array, std: Array, law: Calibration, bounds: Ends) -> ChanceLaw:
+        """Return the law of 0 and 1."""
+        return ChanceLaw(mean)
+
+    def function_interval(
+        self, mean: Array, half_width: Array, coverage: float, bounds: Ends
+    ) -> tuple[Array, Array]:
+        """Return the interval of N(m, s²) given [0, 1]."""
+        return chance_interval(mean, interval_std(half_width, coverage), coverage)
+
+    def log_density(self, y: Any, mean: Array, std: Array) -> Array:
+        """Return the log probability of every label; of one that is neither class it is −∞."""
+        numbers = self.category.numbers(list(y))
+        chances = np.select([numbers == 1.0, numbers == 0.0], [mean, 1.0 - mean], 0.0)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(chances))
+
+    def mean_of(self, name: str) -> str:
+        """Return what the probability is of."""
+        return f"P({name} = {self.category.labels[1]})"
+
+    def decimals(self, noise: float) -> int:
+        """Return so many that no probability that rows could show becomes 0."""
+        return 6
+
+    def little_known(self, noise: float) -> float:
+        """Return a tenth."""
+        return 0.1
+
+
+def two_classes(classes: Any) -> Category:
+    """Read two labels, the one that counts as yes last; an error where they cannot be meant."""
+    if classes is None:
+        raise ValueError(
+            f'`classes` must name two labels, as in classes=("no", "yes"): {_WHY_PUBLIC}.'
+        )
+    listed = listed_levels(classes)
+    if listed is None:
+        raise TypeError(f"`classes` must be a pair of labels, got {type(classes).__name__}.")
+    if len(listed) != 2:
+        raise ValueError(
+            f"`classes` must be two, got {len(listed)}; of more, fit each against all others and "
+            "name these two."
+        )
+    return Category.named(listed, "`classes`")
+
+
+def class_box(category: Category, names: Sequence[str] | None = None) -> Box:
+    """Return the bounds of a target that is one of two classes: 0 and 1."""
+    return Box.from_bounds(None, 1, names, categories=(category,))
+
+
+def class_numbers(y: Any, rows: int, category: Category) -> Array:
+    """Return 0 or 1 for every label, NaN for what is neither; never says which or how many."""
+    if y is None:
+        raise ValueError("this requires y to be passed, but the target y is None.")
+    labels = _labels(y)
+    if labels is None or len(labels) != rows:
+        raise ValueError("`y` must have one label for each of the rows of `X`.")
+    return category.numbers(labels)
+
+
+def _labels(y: Any) -> Sequence[Any] | None:
+    """Return the elements of a list, a column, or an array of one column; else None."""
+    try:
+        y = y if hasattr(y, "__len__") else np.asarray(y)
+        shape = np.shape(y)
+    except Exception:  # whatever it says may quote the data
+        return None
+    if len(shape) == 2 and shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning  # slow to import, seldom needed
+
+        warnings.warn(_COLUMN, DataConversionWarning, stacklevel=4)
+        columns = columns_of(y)
+        return None if columns is None else elements(columns[0])
+    return elements(y) if len(shape) == 1 else None
