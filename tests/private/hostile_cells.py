@@ -57,8 +57,8 @@ CELLS = (
     | st.datetimes()
 )
 
-NOBODY = {"text": "zoe", "number": 999}
-"""Identifiers of the hostile row where its cell is in another column."""
+NOBODY = {"text": ("zoe", "yan"), "number": (999, 998)}
+"""Identifiers of two hostile rows where their cells are in another column."""
 
 PEOPLE = {
     "age": (

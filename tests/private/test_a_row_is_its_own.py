@@ -11,6 +11,7 @@ import re
 import tempfile
 import warnings
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -48,17 +49,21 @@ class Case:
     missing: str = "ignore"
     with_units: bool = True
     edge: int = 2**22
+    second: Any = None
 
     @property
     def columns(self):
-        """The table, with the hostile row at its place."""
+        """The table, with the hostile row at its place, and another at the end: cells in rows."""
         columns = {k: [cell for cell in cells for _ in "12"] for k, cells in self.people.items()}
         columns["note"] = [f"note {k}" for k in range(ROWS - 1)]
         hostile = {k: cells[0] for k, cells in columns.items()}
-        hostile["who"] = NOBODY["text" if isinstance(hostile["who"], str) else "number"]
+        kind = "text" if isinstance(hostile["who"], str) else "number"
+        hostile["who"], other_one = NOBODY[kind]
+        other = hostile | {"who": other_one, "note": "another"}
+        other["age" if self.column == "who" else self.column] = self.second
         hostile[self.column] = self.cell
         at = self.place
-        return {k: [*cells[:at], hostile[k], *cells[at:]] for k, cells in columns.items()}
+        return {k: [*cells[:at], hostile[k], *cells[at:], other[k]] for k, cells in columns.items()}
 
     def estimator(self, said: Given):
         """Return an estimator that knows the levels, which are public."""
@@ -144,7 +149,7 @@ def check(case):
     held, home = built(case), HOMES[case.home]
     if held is None:
         return False
-    others = [k for k in range(ROWS) if k != case.place]
+    others = [k for k in range(ROWS) if k != case.place]  # the row at the end is left out
     filler = others[-2:]  # one person: a table has two rows at least
     tables = (range(ROWS), [case.place, *filler], others, filler)
     with edges(case.edge):
@@ -153,10 +158,32 @@ def check(case):
         # its home made everybody's cells something else, or takes no texts for numbers
         assert home.chooses_type or isinstance(case.people["age"][0], str), rest
         return False
+    if not few:  # nobody's row counts, as texts of truth values are none of the levels 0 and 1
+        return False
     if isinstance(whole, str) or isinstance(alone, str):
         assert whole == alone
     else:
         assert whole - rest == alone - few
+    return True
+
+
+def check_two(case):
+    """Assert that two hostile rows do not meet, neither in what they add nor where refused."""
+    held, home = built(case), HOMES[case.home]
+    if held is None:
+        return False
+    rows, last = range(ROWS + 1), ROWS
+    without = ([], [case.place], [last], [case.place, last])
+    with edges(case.edge):
+        both, second, first, none = (
+            total(case, home.pick(held, [k for k in rows if k not in left])) for left in without
+        )
+    if not isinstance(none, int) or not none:
+        return False
+    if isinstance(first, str) or isinstance(second, str):
+        assert both in (first, second)
+    else:
+        assert both - first == second - none
     return True
 
 
@@ -170,6 +197,7 @@ def cases(draw, homes):
         people={k: draw(st.sampled_from(written[k])) for k in NAMES if k != "note"},
         column=column,
         cell=draw(CELLS),
+        second=draw(CELLS),
         place=draw(st.integers(0, 8)),
         labels=labels,
         missing=draw(st.sampled_from(["error", "ignore"])),
@@ -185,12 +213,19 @@ def test_a_row_is_its_own(home, data):
     assume(check(data.draw(cases([home]))))
 
 
+@settings(max_examples=10 * CASES, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_two_hostile_rows_do_not_meet(data):
+    assume(check_two(data.draw(cases(list(LOCAL)))))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("home", LOCAL)
 @settings(max_examples=MANY_CASES, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_row_is_its_own_in_many_cases(home, data):
-    assume(check(data.draw(cases([home]))))
+    drawn = data.draw(cases([home]))
+    assume(check(drawn) and check_two(drawn))
 
 
 # on clusters
@@ -254,17 +289,26 @@ def as_they_come(batches):
     return (pa.Table.from_batches([batch]) for batch in batches)
 
 
+@pytest.mark.parametrize("second", [None, np.longdouble(5.0), 2**70, 5.0, "x"])
+@pytest.mark.parametrize("cell", [np.ma.masked, np.array(1.0), np.float16(3), Decimal("3")])
+@pytest.mark.parametrize("column", ["age", "outcome"])
+def test_cells_of_a_list_are_typed_by_nobody(column, cell, second):
+    """NumPy reads a masked cell as NaN among floats, and as 0 among long ones."""
+    for home in ("lists", "lists of lists", "object arrays"):
+        assert check_two(case(home, column, cell, second=second))
+
+
 MUTANTS = {
     "Arrow drops a byte order mark where a chunk begins": (
         {"dpgp.private.csv_files.BOM_UTF8": b"\0"},
         [case("CSV", "age", "\ufeff1", edge=edge) for edge in EDGES],
     ),
     "labels that are lists become one array": (
-        {"dpgp.class_labels.columns_of": one_array},
+        {"dpgp.outcomes.yes_no.columns_of": one_array},
         [case("lists of lists", "outcome", "unknown", labels=True, outcome=3)],
     ),
     "so do long numbers": (
-        {"dpgp.class_labels.columns_of": one_array},
+        {"dpgp.outcomes.yes_no.columns_of": one_array},
         [case("lists of lists", "outcome", 0.5, labels=True, outcome=4)],
     ),
     "a column of objects has one type": (
