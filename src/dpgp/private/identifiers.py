@@ -49,12 +49,16 @@ def unit_codes(units: Any, rows: int) -> Codes:
 
 def codes_of(identifiers: Sequence[Any]) -> Codes | None:
     """Return a number for every key; None where an element is no identifier."""
-    # among integers alone equal numbers are equal keys
-    keys = identifiers if set(map(type, identifiers)) == {int} else keys_of(identifiers)
+    keys = identifiers if _are_numbers(identifiers) else keys_of(identifiers)
     if keys is None:
         return None
     numbers: dict[Any, int] = {}
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+
+
+def _are_numbers(identifiers: Sequence[Any]) -> bool:
+    """Return whether all are integers, of which equal ones have equal keys."""
+    return set(map(type, identifiers)) == {int} and max(map(abs, identifiers)) < _TOO_LONG
 
 
 def keys_of(identifiers: Iterable[Any]) -> list[Key] | None:
