@@ -15,7 +15,7 @@ from studio_client import STUDY, girls
 
 from dpgp import Ledger
 from dpgp.studio import private_folder
-from dpgp.studio.private_folder import PREFIX, PrivateFolder, sweep
+from dpgp.studio.private_folder import PREFIX, SUFFIX, PrivateFolder, sweep
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of Unix")
 
@@ -185,17 +185,19 @@ def temporary(tmp_path, monkeypatch):
 
 
 def test_a_sweep_takes_abandoned_folders_and_nothing_else(temporary):
-    abandoned, elsewhere = temporary / f"{PREFIX}abandoned", temporary / "elsewhere"
-    for folder in (abandoned, elsewhere):
+    abandoned, elsewhere = temporary / f"{PREFIX}a{SUFFIX}", temporary / "elsewhere"
+    alike = temporary / f"{PREFIX}march"  # somebody's own
+    for folder in (abandoned, elsewhere, alike):
         folder.mkdir()
         (folder / "table").write_text("1,2")
-    (temporary / f"{PREFIX}link").symlink_to(elsewhere)
-    (temporary / f"{PREFIX}file").write_text("1")
+    link, file = f"{PREFIX}link{SUFFIX}", f"{PREFIX}file{SUFFIX}"
+    (temporary / link).symlink_to(elsewhere)
+    (temporary / file).write_text("1")
     (abandoned / "link").symlink_to(elsewhere / "table")
     mine = PrivateFolder()
     sweep()
     names = {path.name for path in temporary.iterdir()}
-    assert names == {"elsewhere", f"{PREFIX}link", f"{PREFIX}file", mine.path.name}
+    assert names == {"elsewhere", alike.name, link, file, mine.path.name}
     assert (elsewhere / "table").exists()
     mine.remove()
     assert not mine.path.exists()
@@ -203,7 +205,7 @@ def test_a_sweep_takes_abandoned_folders_and_nothing_else(temporary):
 
 @pytest.mark.skipif(os.name != "posix" or os.getuid() != 0, reason="only root can give things away")
 def test_a_sweep_leaves_other_users_folders(temporary):
-    theirs = temporary / f"{PREFIX}theirs"
+    theirs = temporary / f"{PREFIX}theirs{SUFFIX}"
     theirs.mkdir()
     os.chown(theirs, 12345, 12345)
     sweep()

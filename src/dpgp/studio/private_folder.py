@@ -16,8 +16,8 @@ from weakref import finalize
 PREFIX = "dpgp-tables-"
 MADE = "new-"
 """Begins the name of a folder until it is locked, so that nobody takes it for abandoned."""
-MARK = ".of-dpgp-studio"
-"""A file in every such folder: others may have folders of a like name."""
+SUFFIX = ".of-a-studio"
+"""Ends its name: others may have folders that begin alike."""
 HAS_LOCKS = os.name == "posix"
 
 
@@ -26,8 +26,7 @@ class PrivateFolder:
 
     def __init__(self) -> None:
         sweep()
-        made = Path(mkdtemp(prefix=MADE + PREFIX))
-        (made / MARK).touch()
+        made = Path(mkdtemp(prefix=MADE + PREFIX, suffix=SUFFIX))
         lock = _locked(made) if HAS_LOCKS else None
         self.path = made.rename(made.with_name(made.name.removeprefix(MADE)))
         self.remove = finalize(self, _remove, self.path, lock)  # at the latest when Python ends
@@ -35,10 +34,9 @@ class PrivateFolder:
 
 def sweep() -> None:
     """Remove folders of this user whose process is no more."""
-    for folder in Path(gettempdir()).glob(f"{PREFIX}*") if HAS_LOCKS else ():
+    for folder in Path(gettempdir()).glob(f"{PREFIX}*{SUFFIX}") if HAS_LOCKS else ():
         with suppress(OSError):  # another user's, in use, or gone by now
-            if (folder / MARK).is_file():
-                _remove(folder, _locked(folder))
+            _remove(folder, _locked(folder))
 
 
 def _locked(folder: Path) -> int:
