@@ -70,6 +70,9 @@ class Placeholder:
     def __matmul__(self, other: Any) -> Any:
         return _apply("MatMul", self, other)
 
+    def __rmatmul__(self, other: Any) -> Any:
+        return _apply("MatMul", other, self)
+
     def __neg__(self) -> Any:
         return _apply("Mul", -1.0, self)
 

@@ -21,7 +21,7 @@ Numbers = Callable[[Fit, ClaimedRelease], Container[int]]
 
 
 @dataclass(frozen=True)
-class Step:
+class PlannedStep:
     """One kind of release: its name, its query, when a fit has it, and at which share of μ².
 
     ``numbers`` are how many it may have. ``left`` says whether the file holds what only this step
@@ -92,12 +92,12 @@ def _targets(fit: Fit) -> float:
     return float(fit.targets)
 
 
-STAGE = Step(
+STAGE = PlannedStep(
     "stage", "gram", _of_stages, _stage_numbers, lambda fit: True, shares.constant(math.nan)
 )
 """Stages are numbered, and share what the other steps leave by their weights."""
 
-LAW = Step(
+LAW = PlannedStep(
     "law of residuals", "histograms", _targets,
     lambda fit, release: _exactly(fit.targets * LAW_BINS),
     lambda fit: fit.clips and len(fit.weights) > 1, shares.for_law,
@@ -106,26 +106,26 @@ LAW = Step(
 """It comes after the first stages, before the last one."""
 
 BEFORE_STAGES = (
-    Step(
+    PlannedStep(
         "number of rows", "count", _one, lambda fit, release: _exactly(1),
         lambda fit: not fit.has_public_rows, shares.constant(0.02),
     ),
-    Step(
+    PlannedStep(
         "target histograms", "histograms", _targets,
         lambda fit, release: _exactly(fit.targets * shares.target_bins(fit)),
         lambda fit: fit.learns_metric and not fit.is_yes_no, shares.for_targets,
         lambda fit: "target histograms" in fit.findings,
     ),
-    Step(
+    PlannedStep(
         "input histograms", "histograms", _columns,
         lambda fit, release: _exactly(fit.columns * _bins_of_input(fit)),
         shares.warps, shares.for_inputs, lambda fit: fit.warp_bins is not None,
     ),
-    Step(
+    PlannedStep(
         "linear stage", "gram", _two, _gram_of(lambda fit: fit.coordinates + 1),
         lambda fit: fit.learns_metric, shares.for_line,
     ),
-    Step(
+    PlannedStep(
         "cells of the inputs", "histograms", _one,
         lambda fit, release: range(1, shares.most_cells(fit.n, release.noise_std) + 1),
         shares.counts_cells, shares.constant(shares.CELLS),
@@ -133,16 +133,16 @@ BEFORE_STAGES = (
 )  # fmt: skip
 
 AFTER_STAGES = (
-    Step(
+    PlannedStep(
         "guard of the mean", "gram", _two, _gram_of(lambda fit: fit.coordinates + 1),
         shares.guards, shares.for_guard,
     ),
-    Step(
+    PlannedStep(
         "local scale", "gram", _two, _gram_of(lambda fit: fit.scale_features or 0),
         lambda fit: fit.calibrates and fit.scale_features is not None, shares.for_scale,
         lambda fit: fit.scale_features is not None,
     ),
-    Step(
+    PlannedStep(
         "residual histograms", "histograms", _targets,
         lambda fit, release: _exactly(fit.targets * _calibration_bins(fit, release)),
         lambda fit: fit.calibrates, shares.for_calibration,
@@ -154,7 +154,7 @@ OTHERS = (*BEFORE_STAGES, LAW, *AFTER_STAGES)
 """All steps with a name and a share of their own. Each kind of step of a fit needs its line."""
 
 
-def expected_steps(fit: Fit) -> tuple[Step, ...]:
+def expected_steps(fit: Fit) -> tuple[PlannedStep, ...]:
     """Return the steps that settings and rows lead to, in their order, shares filled in."""
     before, after = _taken(fit, BEFORE_STAGES), _taken(fit, AFTER_STAGES)
     between = _taken(fit, (LAW,))
@@ -164,11 +164,11 @@ def expected_steps(fit: Fit) -> tuple[Step, ...]:
     return (*before, *stages[:cut], *between, *stages[cut:], *after)
 
 
-def _taken(fit: Fit, steps: tuple[Step, ...]) -> list[Step]:
+def _taken(fit: Fit, steps: tuple[PlannedStep, ...]) -> list[PlannedStep]:
     return [step for step in steps if step.is_taken(fit)]
 
 
-def _stages(fit: Fit, rest: float) -> list[Step]:
+def _stages(fit: Fit, rest: float) -> list[PlannedStep]:
     weights = shares.stage_weights(fit)
     total = sum(weights)
     return [
@@ -177,7 +177,7 @@ def _stages(fit: Fit, rest: float) -> list[Step]:
     ]
 
 
-def wrong_order(fit: Fit, expected: tuple[Step, ...]) -> Iterator[str]:
+def wrong_order(fit: Fit, expected: tuple[PlannedStep, ...]) -> Iterator[str]:
     """Say which releases are missing, too many, unknown or out of order."""
     found = [release.label for release in fit.claim.releases]
     wanted = [step.label for step in expected]
@@ -202,7 +202,7 @@ def _is_stage(label: str) -> bool:
     return name == STAGE.label and number.isdecimal()
 
 
-def wrong_queries(fit: Fit, pairs: list[tuple[Step, ClaimedRelease]]) -> Iterator[str]:
+def wrong_queries(fit: Fit, pairs: list[tuple[PlannedStep, ClaimedRelease]]) -> Iterator[str]:
     """Say which releases are no answer to the query of their step."""
     for step, release in pairs:
         if release.query != step.query:
@@ -213,7 +213,7 @@ def wrong_queries(fit: Fit, pairs: list[tuple[Step, ClaimedRelease]]) -> Iterato
             yield f"'{release.label}' cannot have {release.coordinates} numbers"
 
 
-def wrong_shares(fit: Fit, pairs: list[tuple[Step, ClaimedRelease]]) -> Iterator[str]:
+def wrong_shares(fit: Fit, pairs: list[tuple[PlannedStep, ClaimedRelease]]) -> Iterator[str]:
     """Say which releases have other noise than their part of the budget makes, if it has an end."""
     if fit.is_unlimited:
         return
