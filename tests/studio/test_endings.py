@@ -22,17 +22,23 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of
 COMMAND = "from dpgp.cli import app; app()"
 
 
+def as_in_a_terminal():
+    """Undo what a shell in the background, or nohup, has told these tests to ignore."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Run:
     """`dpgp studio` in a process of its own, and a browser that was let in."""
 
-    def __init__(self, folder, *options, **how):
+    def __init__(self, folder, *options, preexec_fn=as_in_a_terminal):
         self.results = folder / "results"
         self.process = subprocess.Popen(
             [sys.executable, "-c", COMMAND, "studio", "--no-browser", "-o", self.results, *options],
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "TMPDIR": str(folder), "COLUMNS": "300"},
-            **how,
+            preexec_fn=preexec_fn,
         )
         address = urlsplit(self.process.stderr.readline().split()[-1])
         origin = f"http://{address.netloc}"
