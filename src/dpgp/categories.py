@@ -14,12 +14,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.numeric import whole_of_decimal
 from dpgp.plain_text import is_plain
+from dpgp.types import Array
 
-Array = NDArray[np.float64]
 Level = str | int | bool
 
 MOST_LEVELS = 64

@@ -7,11 +7,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.plain_text import is_plain
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 # Limits of a file that may come from a stranger: far beyond any model, far below any harm
 LONGEST_TEXT = 10_000

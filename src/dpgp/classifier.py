@@ -18,14 +18,13 @@ from dpgp.ledger.ledger import Ledger
 from dpgp.numeric import numeric_vector
 from dpgp.outcomes.yes_no import class_box, class_numbers, two_classes
 from dpgp.privacy.arguments import DELTA, EPSILON
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dpgp.categories import Level
     from dpgp.sites import Site
-
-Array = NDArray[np.float64]
 
 
 class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]

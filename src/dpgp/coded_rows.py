@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.categories import Categories, Category, read_categories
 from dpgp.numeric import as_floats, check_column_names, column_names, numeric_matrix
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 _NOT_A_TABLE = "`X` must be an array or table whose rows are equally long."
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from dpgp.categories import Categories, Category
 from dpgp.plain_text import check_names
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 Ends = tuple[float, float] | Sequence[float]
 Bounds = Ends | Sequence[Ends | None] | Mapping[str, Ends] | None

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -31,6 +30,7 @@ from dpgp.privacy.noise import noise_source
 from dpgp.private.arrays import scaled_rows
 from dpgp.private.joint import fit_alone_or_jointly
 from dpgp.report.guarantee import WeakGuaranteeWarning, weak_points
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from dpgp.privacy.certificate import Certificate
     from dpgp.private.source import Source
 
-Array = NDArray[np.float64]
 
 NOT_OPTIONS = {
     "bounds",

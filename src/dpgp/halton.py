@@ -9,7 +9,7 @@ from itertools import count, islice
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 DIGITS = 60
 """Digits of a number in any base that a double can tell apart."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 PAIR_WEIGHT = 0.01
 """Weight of a coordinate in the error of a lattice: small, so that pairs of them count most."""

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.plain_text import check_names, is_name
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 _TIMES = ("date", "time", "duration", "period")
 _REAL = "biuf"  # NumPy's kinds

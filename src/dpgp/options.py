@@ -9,7 +9,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.domain import Box
 from dpgp.inference.priors import default_kernel
@@ -20,8 +19,7 @@ from dpgp.numeric import as_floats
 from dpgp.outcomes import NUMBER, OutcomeKind, outcome_of
 from dpgp.privacy.arguments import DELTA, EPSILON, as_count
 from dpgp.privacy.neighbours import Neighbours
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 FAMILIES = ("grid", "linear", "additive", "joint")
 STAGES = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)  # later ones see smaller residuals; by hand

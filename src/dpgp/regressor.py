@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
@@ -23,12 +23,11 @@ from dpgp.numeric import (
     numeric_vector,
 )
 from dpgp.privacy.arguments import DELTA, EPSILON
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.categories import Level
     from dpgp.sites import Site
-
-Array = NDArray[np.float64]
 
 
 class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP):  # type: ignore[misc]

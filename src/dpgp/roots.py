@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 def symmetric_root(S: Array) -> Array:

@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.cli.output import DataError, TextTable
+from dpgp.types import Array
 from dpgp_experiments.arena_figure import draw
 from dpgp_experiments.arena_methods import CONTESTANTS, Contestant, installed, left_out
 from dpgp_experiments.arena_results import Group, Run, RunKey, Store, group
 from dpgp_experiments.arena_tables import HEADINGS, markdown, rows
-from dpgp_experiments.baselines.interface import Array, Distribution, Prediction, Problem
+from dpgp_experiments.baselines.interface import Distribution, Prediction, Problem
 from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.simulated import generator, rmse, simulation
 from dpgp_experiments.tasks import BLOOD_PRESSURE, HEIGHT, Task, package_task, read_task

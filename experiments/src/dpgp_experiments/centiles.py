@@ -22,9 +22,10 @@ from numpy.typing import NDArray
 from dpgp.cli.output import TextTable
 from dpgp.regressor import PrivateGPRegressor
 from dpgp.report.style import BLUE, GREY, VERMILION, legend_above, panels, styled
+from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.outcome_laws import gaussian
-from dpgp_experiments.simulated import Array, generator, rmse, simulation
+from dpgp_experiments.simulated import generator, rmse, simulation
 from dpgp_experiments.successor_results import Measures, Results, Trial, Trials
 from dpgp_experiments.tables import Estimate, Record
 from dpgp_experiments.tasks import HEIGHT, Task, package_task, read_task

@@ -18,9 +18,10 @@ import numpy as np
 from dpgp.cli.output import TextTable
 from dpgp.regressor import PrivateGPRegressor
 from dpgp.report.style import GREY, panels, styled
+from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.outcomes import score_mean
-from dpgp_experiments.simulated import SIMULATION_NOTE, Array, generator, simulation
+from dpgp_experiments.simulated import SIMULATION_NOTE, generator, simulation
 from dpgp_experiments.successor_results import Measures, Results, Trial, Trials
 from dpgp_experiments.tables import Estimate, Record
 

@@ -17,10 +17,10 @@ from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.cli import people
 from dpgp.cli.output import DataError
+from dpgp.types import Array
 from dpgp_experiments.baselines import bayes_by_backprop, gaussian_process, hm21
 from dpgp_experiments.baselines.bayes_by_backprop import Settings
 from dpgp_experiments.baselines.hm21 import Reading
@@ -42,7 +42,6 @@ from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.simulated import generator, rmse, simulation
 from dpgp_experiments.tasks import GIRLS, HEIGHT, Task, read_task
 
-Array = NDArray[np.float64]
 Solve = Callable[[Sequence[Problem], Array, int, int], Sequence[Prediction]]
 
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)

@@ -17,7 +17,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
-from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import RBF
 
 from dpgp.cli.output import TextTable
@@ -32,8 +31,6 @@ from dpgp_experiments.illustration import GRID, INDUCING_POINTS, TARGET_BOUND, t
 from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.simulated import SIMULATION_NOTE, Sample, generator, rmse, simulation
 from dpgp_experiments.tables import Estimate, Record
-
-Array = NDArray[np.float64]
 
 EPSILONS = (1.0, 3.0, 10.0, 30.0)
 NOISE_STDS = (0.1 / 3.0, 0.1, 0.3)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import RBF
 
 from dpgp.cli.output import TextTable
@@ -22,6 +21,7 @@ from dpgp.paper import SparsePosterior, dp_gp_inference
 from dpgp.paper.model import PaperModel
 from dpgp.paper.norm_bounds import norm_bound
 from dpgp.report.style import BLUE, GREEN, INK, PALE, legend_above, panels, styled
+from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.simulated import (
     SIMULATION_NOTE,
@@ -33,8 +33,6 @@ from dpgp_experiments.simulated import (
 )
 from dpgp_experiments.simulated_release import NoNoise, posteriors_of_one_release
 from dpgp_experiments.tables import Estimate, Record
-
-Array = NDArray[np.float64]
 
 EPSILONS = (0.3, 1.0, 3.0, 10.0)
 DELTA = 1e-4  # HM21 §5.1, as everything but the grid

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from dpgp_experiments.simulated import Array
+from dpgp.types import Array
 
 NOISE_STD = 0.1
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
 
-from dpgp_experiments.simulated import Array
+from dpgp.types import Array
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,11 @@ from scipy.stats import norm
 from dpgp.cli.output import TextTable
 from dpgp.regressor import PrivateGPRegressor
 from dpgp.report.style import GREY, panels, styled
+from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.outcome_columns import COLUMNS, NOISE_STD, curve
 from dpgp_experiments.outcome_laws import LAWS
-from dpgp_experiments.simulated import SIMULATION_NOTE, Array, generator, rmse, simulation
+from dpgp_experiments.simulated import SIMULATION_NOTE, generator, rmse, simulation
 from dpgp_experiments.successor_results import Fitted, Measures, Results, Trial, Trials
 from dpgp_experiments.tables import Estimate, Record
 

@@ -8,14 +8,12 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve, cholesky
 from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 
 from dpgp.privacy.noise import SeededNoiseWarning
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 SIMULATION_NOTE = "simulated data, seeded noise"
 

@@ -15,8 +15,9 @@ from zlib import crc32
 import numpy as np
 from scipy.stats import norm
 
+from dpgp.types import Array
 from dpgp_experiments.simulated import generator
-from dpgp_experiments.tasks import Array, Task
+from dpgp_experiments.tasks import Task
 
 INPUTS = (5, 10, 20)
 TRAINING_ROWS = (1000, 5000)

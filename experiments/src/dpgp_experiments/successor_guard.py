@@ -20,9 +20,10 @@ from dpgp.privacy.noise import SimulatedNoise
 from dpgp.private.arrays import scaled_rows
 from dpgp.private.fit import fit_rows
 from dpgp.steps import FIXED_KINDS, Guard
+from dpgp.types import Array
 from dpgp_experiments.illustration import GRID, true_function
 from dpgp_experiments.outcome import Assignment
-from dpgp_experiments.simulated import Array, Sample, generator
+from dpgp_experiments.simulated import Sample, generator
 from dpgp_experiments.successor_results import Fitted, Measures, Trial, Trials, score_function
 
 ROWS = (2_000, 20_000)  # where clipping is hard, and where it is not

@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.posterior import Posterior
 from dpgp.regressor import PrivateGPRegressor
+from dpgp.types import Array
 from dpgp_experiments.simulated import rmse
 from dpgp_experiments.tables import Estimate, Record
-
-Array = NDArray[np.float64]
 
 MEASURES = ("rmse", "coverage_50", "coverage_80", "coverage_95", "bias", "found")
 OUR_NOISE = 101  # first key of our noise; HM21's has 1 and the next ones

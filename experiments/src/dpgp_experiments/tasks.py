@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from dpgp.cli import people
 from dpgp.cli.output import DataError
+from dpgp.types import Array
 
-Array = NDArray[np.float64]
 Bounds = tuple[float, float]
 
 

@@ -12,11 +12,11 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.classifier import PrivateGPClassifier
 from dpgp.cli.output import TextTable
 from dpgp.report.style import BLUE, INK, SKY, VERMILION, panels, styled
+from dpgp.types import Array
 from dpgp_experiments.baselines import logistic, network
 from dpgp_experiments.baselines.interface import Method, Prediction, Problem
 from dpgp_experiments.outcome import Assignment, Outcome
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 
 EPSILONS, DELTA = (0.3, 1.0, 3.0, 10.0), 1e-6
 TEST_SHARE = 0.25

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.cli import people
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 HIGH_PRESSURE = 130.0  # mmHg, stage 1 hypertension (ACC/AHA 2017)
 BODY_MASS_INDEX = (10.0, 70.0)

@@ -27,8 +27,7 @@ from dpgp.private.rows import Rows
 from dpgp.private.sums import exact_gram, integer_columns
 from dpgp.private.wall import Wall
 from dpgp.steps.queries import SMALLEST_WEIGHT, GramQuery
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 CANARIES = 128  # a power of two, and as many inputs: the rows of a Hadamard matrix are orthogonal
 CONSTANT_SHARE = 1e-3

@@ -19,8 +19,7 @@ from dpgp.privacy.noise import NoiseSource
 from dpgp.private.rows import Rows
 from dpgp.private.wall import Wall
 from dpgp.steps.queries import CountQuery, GramQuery, HistogramQuery, Query
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 BUDGET = (5.0, 1e-6)
 """Budget of an attacked release: μ is about one, of which an attack learns most."""

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.audit.tables import Case, MadeUpTable, Random, neighbour, random_table, tame_table
 from dpgp.options import Options
@@ -25,9 +24,7 @@ from dpgp.private.wall import Wall
 from dpgp.steps import Purse, Step, planned_steps
 from dpgp.steps.known import Known
 from dpgp.steps.queries import Query
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.object_]
+from dpgp.types import Array, Integers
 
 ROUNDING = 1e-9
 

@@ -7,14 +7,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import beta, binom
 
 from dpgp.privacy.calibration import epsilon_of_mu
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 CONFIDENCE = 0.95
 SURE = 1.0 - 1e-7

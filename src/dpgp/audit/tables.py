@@ -17,8 +17,8 @@ from dpgp.outcomes.yes_no import class_box
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.arrays import scaled_rows
 from dpgp.private.rows import Rows
+from dpgp.types import Array
 
-Array = NDArray[np.float64]
 Random = np.random.Generator
 
 ROWS = 24

@@ -21,11 +21,10 @@ from sklearn.metrics import root_mean_squared_error
 from dpgp.cli.columns import Column
 from dpgp.cli.output import DataError
 from dpgp.extras import install
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
-
-Array = NDArray[np.float64]
 
 
 AGE = Column("age", 0.0, 80.0)  # the survey calls everybody older 80

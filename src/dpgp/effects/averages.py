@@ -6,18 +6,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.effects.columns import column_of, settings_of, shown_values
 from dpgp.effects.functionals import Averages, estimate
 from dpgp.effects.input_model import representative_rows
 from dpgp.effects.records import Effect
 from dpgp.export.specify import chosen_target
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
-Array = NDArray[np.float64]
 
 GRID_POINTS = 25
 """Points of a partial dependence, from bound to bound."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpgp.types import Array
+
 if TYPE_CHECKING:
     from dpgp.categories import Category
     from dpgp.model.fitted import FittedModel
-
-Array = NDArray[np.float64]
 
 
 def column_of(model: FittedModel, column: Any) -> int:

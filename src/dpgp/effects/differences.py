@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.effects.averages import MISSING_ROWS
 from dpgp.effects.columns import column_of
@@ -14,11 +13,11 @@ from dpgp.effects.input_model import representative_rows
 from dpgp.effects.records import Effect
 from dpgp.export.specify import chosen_target
 from dpgp.model.new_inputs import as_inputs
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
-Array = NDArray[np.float64]
 
 STEP = 0.01
 """Part of an input's range over which slopes are taken: the warp of the inputs has corners."""

@@ -7,17 +7,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.effects.functionals import MissedCovariance
 from dpgp.effects.records import Range, Share
 from dpgp.inference.posterior import Posterior
 from dpgp.roots import symmetric_root
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
-Array = NDArray[np.float64]
 
 DRAWS = 200
 SEED = 13

@@ -13,17 +13,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import NUMPY
 from dpgp.effects.input_model import sample_size
 from dpgp.inference.posterior import Posterior, mixture_half_width
 from dpgp.kernels.formula import mean_gram, specify
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
-Array = NDArray[np.float64]
 
 POINTS_AT_ONCE = 4096
 """Points whose features are in memory at the same time, about."""

@@ -14,17 +14,16 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.effects.draws import DrawnFunctions, Variance
 from dpgp.effects.input_model import Nodes, independent_rows, nodes_of
 from dpgp.effects.records import Importance, Interactions
 from dpgp.export.specify import chosen_target
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
-Array = NDArray[np.float64]
 
 VARIANCE_ROWS = 2048  # for the variance of f
 NODES, MOST_SWEEPS, FEWEST_SWEEPS = 16, 128, 32  # values of an input, and rows it is swept at

@@ -11,12 +11,12 @@ from scipy.special import ndtr
 from dpgp.inference.posterior import DIGITS
 from dpgp.lattice import normal_points
 from dpgp.model.marginals import densities
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.density import InputDensity
     from dpgp.model.fitted import FittedModel
 
-Array = NDArray[np.float64]
 
 ROWS = 512
 """Rows that stand for the private model of the inputs, at most."""

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.html_cards import card, sentence, table
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 TextRows = tuple[list[str], list[list[str]]]
 

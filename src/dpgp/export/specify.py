@@ -10,9 +10,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpgp.arithmetic import NUMPY
 from dpgp.features.registry import feature_tree
 from dpgp.inference.posterior import Posterior
@@ -20,8 +17,6 @@ from dpgp.kernels.formula import exported_tree, mean_gram, specify
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
-
-Array = NDArray[np.float64]
 
 
 def specification_of(model: FittedModel, target: int | None) -> dict[str, Any]:

@@ -17,11 +17,10 @@ from functools import reduce
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import Library
+from dpgp.types import Array
 
-Array = NDArray[np.float64]
 Tree = dict[str, Any]
 
 JITTER = 1e-5  # of the unit variance; keeps the norm, and the noise that whitening amplifies, small

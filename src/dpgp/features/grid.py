@@ -9,7 +9,6 @@ from functools import cached_property, partial, reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import Library
 from dpgp.checked_values import LARGEST, ModelFileError, as_items
@@ -18,8 +17,7 @@ from dpgp.features.files import features_to_json, inducing_from_json
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.placement import Grid
 from dpgp.features.registry import evaluate, feature_tree
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import Library
 from dpgp.checked_values import as_matrix
@@ -15,8 +14,7 @@ from dpgp.features.base import Tree, inverse_root
 from dpgp.kernels.bounds import variance_bound
 from dpgp.kernels.files import kernel_from_json, kernel_to_json
 from dpgp.kernels.formula import exported_tree, gram_in_place, mean_gram
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from dpgp.arithmetic import Library
 from dpgp.domain import Box
 from dpgp.features.base import UnitFeatures
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 OFF_GRID = 0.2360679774997897
 """√5 − 2, a point of [−1, 1] that no regular grid has."""

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap, columnwise_kronecker
 from dpgp.features.placement import as_grid
 from dpgp.kernels.base import takes_vectors
 from dpgp.kernels.bounds import product_factors
 from dpgp.kernels.formula import gram_in_place
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,11 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import Library
 from dpgp.checked_values import ModelFileError, as_number, as_whole, number_to_json
 from dpgp.features.base import Tree, least_squares, side_by_side
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 @dataclass(frozen=True)

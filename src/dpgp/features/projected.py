@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.inducing import InducingFeatures
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 SLACK = 1.0 - 1e-12
 """Keeps the norm of a divided vector at most one in floating point."""

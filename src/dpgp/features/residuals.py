@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 class RowValues(Protocol):

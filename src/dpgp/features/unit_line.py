@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.projected import SLACK
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from dpgp.inference.marginal import WeightedPoints
 from dpgp.inference.moments import Moments
 from dpgp.inference.posterior import DIGITS
 from dpgp.inference.pull_back import positive_part
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dpgp.inference.signed_law import GRID, both_sides, signed_belief
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 COVERAGE = 0.95
 """What intervals hold where nothing else is asked for: the custom of reports."""

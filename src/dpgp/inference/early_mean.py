@@ -19,9 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpgp.inference.gram_estimate import GramEstimate
-from dpgp.inference.guard import CONSTANT_SHARE, Array, BiasPrior
+from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior
 from dpgp.inference.moments import Moments
 from dpgp.inference.pull_back import positive_part
+from dpgp.types import Array
 
 
 @dataclass(frozen=True)

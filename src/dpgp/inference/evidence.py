@@ -30,8 +30,7 @@ from dpgp.inference.moments import Moments
 from dpgp.inference.residual_law import ResidualLaw, gaussian_law
 from dpgp.inference.stage import StageRelease
 from dpgp.kernels.formula import batch_gram
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 SHAPE_DOUBT = 0.05
 """Relative error allowed for the Gaussian shape of tails in an earlier stage's second moment. By

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve, eigh, solve_triangular
 from scipy.special import softmax
 
 from dpgp.inference.pull_back import SimplexQuadratic, feasible_part, minimise
 from dpgp.inference.stage import StageRelease
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 DENSITY_SDS = 2.0 ** np.arange(6)
 """Prior sds of the inputs' density over the box, relative to the uniform one: B̂ tells which."""

@@ -19,7 +19,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.inference.evidence import Measurement, mean_square
 from dpgp.inference.gram_estimate import GramEstimate
@@ -27,8 +26,7 @@ from dpgp.inference.moments import Moments
 from dpgp.inference.pull_back import positive_part
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 CONSTANT_SHARE = 0.75
 """Share of the squared norm of φ_s for the constant; the rest is for the linear features. By hand:

@@ -20,16 +20,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import TINY
 from dpgp.features.base import WhitenedMap
 from dpgp.features.placement import low_discrepancy_points
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
 
-Array = NDArray[np.float64]
 
 WORST_CONDITION = 1e5
 """Largest condition number of φ(Z) with which the standard equations keep eight digits."""

@@ -20,15 +20,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.special import softmax
 
 from dpgp.features.inducing import InducingFeatures
 from dpgp.inference import clipping
 from dpgp.inference.pull_back import positive_part
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 CUT = 1.5
 """Where distances are cut, in sds. Those of Gaussian residuals are then near the middle of their

@@ -6,12 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtri
 
 from dpgp.halton import halton
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 # How a proposal is fitted, set by hand: a wider one wastes points, a narrower one misses mass.
 INFLATION = 1.5  # of the covariance: importance sampling needs tails wider than the target's

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpgp.arithmetic import TINY
+from dpgp.types import Array
 
-Array = NDArray[np.float64]
 Law = Callable[[Array], Array]
 
 # The prior of the bend, set by hand

@@ -36,8 +36,7 @@ from dpgp.inference.signed_law import (
     SKEWS,
     skewed_law,
 )
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 ONE_SIDED_SKEW = 0.5  # what exponential and lognormal values count as
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.blas import in_order
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 SHARE = 2**14
 """Points that a thread takes at a time: more than a block of rows, which has its thread already."""

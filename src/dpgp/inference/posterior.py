@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erf
 
 from dpgp.arithmetic import NUMPY
@@ -17,8 +16,7 @@ from dpgp.inference.inducing import EffectiveKernel, Inducing, inducing, inducin
 from dpgp.inference.moments import Moments
 from dpgp.inference.pieces import in_pieces
 from dpgp.kernels.formula import mean_diagonal, specify, weighted_gram
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 POINTS = 512
 """Points that are predicted at a time: covariances for all draws of θ stay in the cache."""

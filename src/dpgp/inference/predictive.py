@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.series import series_of
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 @dataclass(frozen=True)

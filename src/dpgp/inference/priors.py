@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.kernels.known import as_kernel
 from dpgp.kernels.linear import constant, straight
 from dpgp.kernels.parameters import MEDIAN_DEVIATION, MEDIAN_LENGTH
 from dpgp.kernels.stationary import RBF
 from dpgp.outcomes import NUMBER, OutcomeKind
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 LEVEL_SD = 0.5
 """Sd of the constant, in half-widths: within bounds at two of them. Not learned, from one value."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 # Limits of time, not of accuracy, which `minimise` certifies; set by hand
 ACCELERATED_STEPS = 100  # a burst before the active set takes over

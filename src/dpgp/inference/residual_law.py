@@ -24,8 +24,7 @@ from dpgp.inference import clipping
 from dpgp.inference.noisy_law import LawBelief
 from dpgp.inference.outcome_law import Kind, kinds
 from dpgp.inference.signed_law import GRID, both_sides
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 LAW_EDGES = both_sides(np.array([0, 0.4, 0.8, 1.2, 1.7, 2.4, 3.4, 4.6, 6.0, 9.0, 14.0, np.inf]))
 """Edges of the histogram, in present sds of the residuals: far ones for far atoms and tails."""

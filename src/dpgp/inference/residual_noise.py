@@ -6,15 +6,13 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import TINY
 from dpgp.inference.evidence import mean_square
 from dpgp.inference.gram_estimate import GramEstimate
 from dpgp.inference.moments import Moments
 from dpgp.inference.residual_law import ResidualLaw, gaussian_law
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 MOST_SPREAD, SPREAD_DOUBT = 0.75, 0.5
 """Largest part of the residuals' variance that the error of the mean may be, and how well half of

@@ -17,12 +17,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.inference.pieces import in_pieces
 from dpgp.memory import aligned
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 NODES = {1: (128, 256), 2: (64, 96)}
 """Chebyshev points along each input that are tried, by the number of inputs. With three, a product

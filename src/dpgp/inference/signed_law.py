@@ -13,7 +13,6 @@ from functools import lru_cache
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammainc, ndtr, ndtri, stdtr, stdtrit
 
 from dpgp.inference.noisy_law import (
@@ -24,8 +23,7 @@ from dpgp.inference.noisy_law import (
     bent_candidates,
     check_counts,
 )
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 # The prior of the law, set by hand around N(0, 1)
 LOG_SCALES = np.linspace(-1.2, 1.2, 25)  # a scale from 0.3 to 3.3, three prior sds each way

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.outcomes import NUMBER, OutcomeKind
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 LARGEST_RESIDUAL = 2.0
 """Largest residual of a target in [−1, 1] from a function within the same bounds."""

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.base import WhitenedMap
 from dpgp.features.linear import LinearFeatures
@@ -35,8 +34,7 @@ from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.residual_noise import Residual
 from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
 from dpgp.outcomes import NUMBER, OutcomeKind
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 POINTS = 96
 """Hyperparameters a round of the integral: by hand, accuracy against the time of a fit."""

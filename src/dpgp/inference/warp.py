@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import TINY
 from dpgp.inference.pull_back import project_to_simplex
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 MIX = 0.5
 """Share of the private CDF in the map; the rest is the identity, so slopes are at least a half and

@@ -14,12 +14,11 @@ from functools import cache
 from typing import Any, ClassVar, Self, get_args, get_type_hints
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import NUMPY, Library
 from dpgp.kernels.parameters import Constant, Learned, Measure, Parameter, Part
+from dpgp.types import Array
 
-Array = NDArray[np.float64]
 Box = tuple[Sequence[float] | Array, Sequence[float] | Array]
 Tree = dict[str, Any]
 

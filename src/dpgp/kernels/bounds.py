@@ -16,7 +16,6 @@ from operator import mul
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.kernels.base import Box, Kernel
 from dpgp.kernels.combined import Exponentiation, Pair, PerColumn, Product, Sum
@@ -26,8 +25,7 @@ from dpgp.kernels.known import as_kernel
 from dpgp.kernels.linear import AdditiveRBF, ConstantKernel, DotProduct, WhiteKernel
 from dpgp.kernels.own import Own
 from dpgp.kernels.stationary import RBF, ExpSineSquared, MetricRBF, Radial
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 POINTS = 24
 """Public points at which a kernel is tried out: enough to show one that is no covariance."""

@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import Library
 from dpgp.checked_values import as_number
 from dpgp.kernels.base import Box, Compound, Kernel, Tree, formula_of
 from dpgp.kernels.linear import ConstantKernel
 from dpgp.kernels.parameters import Constant, Learned, Part
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 EXPONENT = Constant(lambda value, where, _: as_number(value, where))
 

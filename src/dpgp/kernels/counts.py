@@ -17,10 +17,10 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import GenericKernelMixin, Kernel
 
-Array = NDArray[np.float64]
+from dpgp.types import Array
+
 Counts = Mapping[Hashable, int]
 
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 ROUNDING = 1e-14
 """Relative error allowed for a dot product of moderate length."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import NUMPY, Library, transposed
 from dpgp.kernels.base import OWN_TYPE, Tree, filled, formula_of
 from dpgp.kernels.known import KERNELS, as_kernel
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 def batch_gram(kernel: Any, thetas: Array, X: Array, Y: Array) -> Array:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import CompoundKernel, Kernel
 
 from dpgp.kernels.base import takes_vectors
 from dpgp.kernels.known import as_kernel
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 class NormalizedKernel(Kernel):  # type: ignore[misc]

@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import Library, transposed
 from dpgp.checked_values import as_positive, as_whole
@@ -20,8 +19,7 @@ from dpgp.kernels.parameters import (
     Parameter,
     third_of_the_range,
 )
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 SIZE = Parameter("size", Measure.VARIANCE, third_of_the_range, LOG_VARIANCE_SD, may_be_zero=True)
 POSITIVE = Constant(lambda value, where, _: as_positive(value, where))

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import Library
 from dpgp.kernels.base import OWN_TYPE, Box, Kernel, Tree
 from dpgp.kernels.parameters import Learned, Measure, Parameter
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 @dataclass(frozen=True, repr=False, eq=False)

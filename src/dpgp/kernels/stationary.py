@@ -9,7 +9,6 @@ from functools import reduce
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import NUMPY, SMALLEST_SQUARE, Library, transposed
 from dpgp.checked_values import ModelFileError, as_matrix, as_positive
@@ -21,8 +20,7 @@ from dpgp.kernels.parameters import (
     Parameter,
     half_ranges,
 )
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 IN_CACHE = 2**16
 """Numbers of a temporary that stays in the cache of a core."""

@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpgp.numeric import as_floats
 from dpgp.outcomes.number import checked_targets
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 CENTILES = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
 """Those of a growth chart."""

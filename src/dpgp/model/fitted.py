@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.effects.methods import EffectMethods
 from dpgp.features.inputs import UnitInputs
@@ -27,8 +26,7 @@ from dpgp.options import Options
 from dpgp.outcomes import ObservationLaw, OutcomeKind
 from dpgp.privacy.certificate import Certificate
 from dpgp.roots import symmetric_root
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 COLUMN_HEADINGS = ("column", "role", "from", "to")
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.inference.warp import MIX
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
-
-Array = NDArray[np.float64]
 
 
 MOST_POSITIONS = 200  # a grid of atoms has 121 at most

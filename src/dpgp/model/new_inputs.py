@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.coded_rows import CodedRows, coded_matrix
 from dpgp.domain import Box
 from dpgp.numeric import column_names
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 def as_inputs(X: Any, box: Box) -> Array:

@@ -10,14 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
-import numpy as np
-from numpy.typing import NDArray
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.domain import Box
     from dpgp.inference.conformal import Calibration
 
-Array = NDArray[np.float64]
 Ends = tuple[float, float]
 
 

@@ -7,10 +7,9 @@ normal law. Its mean is never 0 nor 1, so that no outcome is called impossible.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import erfcx, log_ndtr, ndtri, ndtri_exp
 
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 ONE_SD = (0.15865525393145707, 0.8413447460685429)
 """Probabilities of a normal law one standard deviation below and above its mean."""

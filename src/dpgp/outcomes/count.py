@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.outcomes.number import Number, ScaledLaw
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.domain import Box
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dpgp.numeric import numeric_targets
 from dpgp.outcomes.base import Ends, OutcomeKind
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.inference.conformal import Calibration
 
-Array = NDArray[np.float64]
 
 LOG_ROOT = math.log(math.sqrt(2.0 * math.pi))
 """The logarithm of the density of a standard normal law at 0, but for its sign."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dpgp.categories import Category, listed_levels
@@ -21,11 +20,11 @@ from dpgp.coded_rows import columns_of, elements
 from dpgp.domain import Box
 from dpgp.outcomes.base import Ends, Location, OutcomeKind
 from dpgp.outcomes.chances import chance, chance_interval, chance_std, interval_std
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.inference.conformal import Calibration
 
-Array = NDArray[np.float64]
 
 USUAL_NOISE = 0.8
 """Standard deviation of yes and no in half-widths: that of a prevalence of one in five."""

@@ -15,15 +15,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.privacy.books import GaussianBooks
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity
 from dpgp.private.wall import release_sum
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 # Steps and shares as in HM21, where it scores hyperparameters
 STEPS = 12

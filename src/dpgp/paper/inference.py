@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.blas import thread_count
 from dpgp.domain import Box
@@ -27,8 +26,7 @@ from dpgp.privacy.noise import NoiseSource, noise_source
 from dpgp.private.arrays import scaled_targets, structured_rows, vector_rows
 from dpgp.private.rows import Rows
 from dpgp.private.wall import release_gram
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 PRIOR_MEAN_SHARE = 0.1
 """Of μ², for a prior mean by CoinPress; HM21 §5.4 does not say, so by hand."""

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.domain import Box
 from dpgp.features.base import FeatureMap
@@ -22,8 +21,8 @@ from dpgp.privacy.arguments import as_finite_positive
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.mechanism import GramNoise, GramRelease, moments_noise
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.types import Array
 
-Array = NDArray[np.float64]
 SensitivityFormula = Literal["clamped", "printed"]
 
 

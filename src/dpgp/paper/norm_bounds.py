@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 
 from dpgp.features.placement import Grid, as_grid
@@ -25,8 +25,7 @@ from dpgp.kernels.bounds import (
     variance_bound,
 )
 from dpgp.kernels.envelopes import BoxCells, bound_sum
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 ROUNDING_PER_POINT = 1e-12
 """Relative margin for floating-point error that a certified bound adds per inducing point:

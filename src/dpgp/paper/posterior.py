@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.stats import norm
 
@@ -16,8 +15,7 @@ from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.paper.update import Update
 from dpgp.privacy.certificate import Certificate
 from dpgp.roots import symmetric_root
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from dpgp.paper.posterior import cholesky_with_jitter
 from dpgp.paper.update import Update
 from dpgp.privacy.books import GaussianBooks
 from dpgp.privacy.calibration import gaussian_sigma
-from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, check_scale
@@ -25,8 +24,7 @@ from dpgp.privacy.sensitivity import bounded_sum_sensitivity
 from dpgp.private.rows import Rows
 from dpgp.private.sums import exact_gram
 from dpgp.private.wall import release_exact_gram
-
-Array = NDArray[np.float64]
+from dpgp.types import Array, Integers
 
 RELATION = Neighbours.REPLACE
 

@@ -11,10 +11,10 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-Array = NDArray[np.float64]
+from dpgp.types import Array
+
 CovarianceTerms = Literal["complete", "printed", "naive"]
 
 FAILURE_PROBABILITY = 0.01

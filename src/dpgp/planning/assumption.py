@@ -7,12 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.privacy.arguments import as_finite_positive, as_probability
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.base import WrittenMap
 from dpgp.features.concatenated import ConcatenatedFeatures, additive_features
@@ -33,11 +32,11 @@ from dpgp.planning.forecast import Errors, Outlook, after_steps, prospect_of
 from dpgp.planning.prior_functions import Functions, plausible_functions
 from dpgp.planning.setting import Setting
 from dpgp.steps.queries import SMALLEST_WEIGHT
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.steps.base import Step
 
-Array = NDArray[np.float64]
 
 QUICKER_GAIN, SLOWER_GAIN = 0.05, 0.2
 """How much less error a layout of fewer, or of more features must promise than the first. By hand:

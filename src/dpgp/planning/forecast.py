@@ -21,7 +21,6 @@ from functools import cached_property, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from dpgp.features.base import WhitenedMap
@@ -33,11 +32,11 @@ from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.planning.prior_functions import Functions
 from dpgp.planning.setting import Setting
 from dpgp.privacy.mechanism import gram_noise
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.steps.base import AnyOutlook, Step
 
-Array = NDArray[np.float64]
 
 RIDGE = 3e-8
 """Ridge of the approximation of f by features where only its values matter; by hand: above

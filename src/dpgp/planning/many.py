@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.clipping import second_moment, slope
@@ -32,8 +31,7 @@ from dpgp.planning.assumption import Assumption
 from dpgp.planning.forecast import Errors
 from dpgp.planning.setting import Setting
 from dpgp.privacy.mechanism import gram_noise
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 POINTS = 512
 """Points of the cube that stand for the inputs."""

@@ -31,11 +31,11 @@ from dpgp.planning.question import (
 )
 from dpgp.planning.reasons import reasons
 from dpgp.privacy.arguments import DELTA, EPSILON, as_count, as_finite_positive
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Array = NDArray[np.float64]
 
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 """Where a plot of the forecast has its points: equal steps to the eye on a logarithmic axis."""

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dpgp.features.placement import low_discrepancy_points
@@ -20,8 +19,7 @@ from dpgp.kernels.known import as_kernel
 from dpgp.kernels.parameters import Measure
 from dpgp.lattice import normal_points
 from dpgp.planning.assumption import Assumption
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 # Set by hand: the accuracy of a forecast against the time of a plan
 CUBE_POINTS = 300  # that stand for the public box

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.domain import Box
 from dpgp.inference.many.plan import clip_kappa, inducing_points
@@ -38,8 +37,7 @@ from dpgp.steps import (
     TargetHistograms,
     planned_steps,
 )
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 ALL_STAGES = (LinearStage, *STAGES)
 

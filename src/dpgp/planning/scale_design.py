@@ -12,7 +12,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid
@@ -20,8 +19,7 @@ from dpgp.inference.evidence import prior_covariances
 from dpgp.inference.local_scale import slope_of_distance, variance_of_distance
 from dpgp.kernels.linear import AdditiveRBF, constant, straight
 from dpgp.kernels.stationary import RBF
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 LEVEL_SD = 0.3
 """Prior sd of the constant part of log c: the model's own sd is right to a factor 1.35."""

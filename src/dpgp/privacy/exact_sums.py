@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from dpgp.blas import single_threaded_blas, thread_count
 from dpgp.memory import aligned
 from dpgp.privacy.fixed_point import FRACTION_BITS
+from dpgp.types import Array, Integers
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.object_]
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 

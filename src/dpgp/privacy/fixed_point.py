@@ -13,7 +13,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 FRACTION_BITS = 20  # rounding below any noise, and 2¹² rows a block: docs/proofs/exact_sums.md
 UNIT = 2.0**FRACTION_BITS

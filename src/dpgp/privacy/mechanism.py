@@ -8,12 +8,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.privacy.books import GaussianBooks
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.events import Bound, GaussianRelease
-from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.fixed_point import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
@@ -23,8 +21,7 @@ from dpgp.privacy.sensitivity import (
     moments_sensitivity,
     moments_sensitivity_as_printed,
 )
-
-Array = NDArray[np.float64]
+from dpgp.types import Array, Integers
 
 
 @dataclass(frozen=True)

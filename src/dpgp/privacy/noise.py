@@ -10,12 +10,9 @@ from functools import partial
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.privacy.discretisation import MIN_SCALE
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.object_]
+from dpgp.types import Array, Integers
 
 _MAX_SCALE = 2.0**57  # 2^63 is 64 standard deviations away: 64-bit integers never saturate
 

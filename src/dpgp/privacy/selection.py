@@ -16,14 +16,13 @@ from functools import cached_property
 from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import gammaln
 
 from dpgp.privacy.arguments import as_finite_positive, as_non_negative, as_positive, as_probability
 from dpgp.privacy.noise import NoiseSource, SecureNoise
+from dpgp.types import Array
 
-Array = NDArray[np.float64]
 Result = TypeVar("Result")
 
 COUNT_ERROR = 1e-6  # |log P(K = k) − log of its computed value|, for every k that can be drawn

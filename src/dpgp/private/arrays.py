@@ -17,8 +17,7 @@ from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.options import Options
 from dpgp.private.identifiers import unit_codes
 from dpgp.private.rows import Rows
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 FARTHEST_TARGET = 2.0**64  # half-widths; beyond any clip, and products with weights stay finite
 MISSING_RULES = ("error", "ignore")

@@ -19,11 +19,11 @@ from dpgp.numeric import float_of, holds_times
 from dpgp.private.identifiers import MISSING, Key, keys_of
 from dpgp.private.mixed_table import Column, MixedTable
 from dpgp.private.tables import TableError
+from dpgp.types import Array
 
 DECIMALS = {".": "a decimal point (or a comma everywhere, and --decimal ,)", ",": "a decimal comma"}
 """Marks that numbers may be written with, and what they are called."""
 
-Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
 T = TypeVar("T")
 

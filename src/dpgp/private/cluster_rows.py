@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Protocol
 
-from dpgp.privacy.exact_sums import Integers, UnevenArithmeticError, shared_out
+from dpgp.privacy.exact_sums import UnevenArithmeticError, shared_out
 from dpgp.private.rows import Rows
 from dpgp.private.source import Partial, RowQuestion, merged
 from dpgp.private.table_file import TableFile, require
@@ -21,6 +21,7 @@ from dpgp.private.table_rows import ReadFile, TableRows, Wanted
 from dpgp.private.tables import ClusterError, TableError
 from dpgp.private.units import Bits, either, file_by_file, first_of_group, number_of_groups
 from dpgp.private.watching import watched, watched_first
+from dpgp.types import Integers
 
 PARTS_PER_WORKER = 4
 """Parts of the table for every worker: enough that none waits long for the last."""

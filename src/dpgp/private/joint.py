@@ -11,11 +11,11 @@ import numpy as np
 from dpgp.ledger import Ledger
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
-from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.noise import NoiseSource
 from dpgp.private.fit import fit_rows
 from dpgp.private.source import RowQuestion, Source
 from dpgp.sites.errors import SitesError
+from dpgp.types import Integers
 
 if TYPE_CHECKING:
     from dpgp.private.rows import Rows

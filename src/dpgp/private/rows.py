@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.private.source import total_over
+from dpgp.types import Array
 
 if TYPE_CHECKING:
-    from dpgp.privacy.exact_sums import Integers
     from dpgp.private.source import RowQuestion
+    from dpgp.types import Integers
 
-Array = NDArray[np.float64]
 
 BATCH_ROWS = 2**16
 """Rows that are drawn at a time: a few blocks for a thread, a few megabytes."""

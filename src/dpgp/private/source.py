@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.privacy.exact_sums import Integers, UnevenArithmeticError, shared_out
+from dpgp.privacy.exact_sums import UnevenArithmeticError, shared_out
 from dpgp.private.watching import watched
+from dpgp.types import Integers
 
 if TYPE_CHECKING:
     from dpgp.private.rows import Rows

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.categories import Category
 from dpgp.missing import Missing
 from dpgp.options import Options
-from dpgp.privacy.exact_sums import Integers, shared_out
+from dpgp.privacy.exact_sums import shared_out
 from dpgp.private.arrays import scaled_rows
 from dpgp.private.cells import Cells
 from dpgp.private.rows import Rows
@@ -25,8 +24,7 @@ from dpgp.private.table_file import Piece, TableFile, require
 from dpgp.private.tables import CHANGED, TableError
 from dpgp.private.units import Bits, file_by_file, first_rows, unpacked
 from dpgp.private.watching import watched_first
-
-Array = NDArray[np.float64]
+from dpgp.types import Array, Integers
 
 
 @dataclass(frozen=True)

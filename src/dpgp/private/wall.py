@@ -10,14 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap
 from dpgp.options import Options
 from dpgp.privacy.books import Books, GaussianBooks
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.events import Bound
-from dpgp.privacy.exact_sums import Integers
 from dpgp.privacy.fixed_point import UNIT, round_targets, shrinkage
 from dpgp.privacy.mechanism import (
     GramNoise,
@@ -31,8 +29,8 @@ from dpgp.privacy.sensitivity import bounded_sum_sensitivity, histogram_sensitiv
 from dpgp.private.source import Source
 from dpgp.private.sums import exact_count, exact_gram, exact_histograms
 from dpgp.steps.queries import CountQuery, GramQuery, HistogramQuery, Query, noise_of_gram
+from dpgp.types import Array, Integers
 
-Array = NDArray[np.float64]
 Release = float | HistogramRelease | GramRelease
 
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from dpgp.effects.summary import what_matters
 from dpgp.export.specify import chosen_target
@@ -23,11 +22,11 @@ from dpgp.report.model_plot import (
     typical_inputs,
 )
 from dpgp.report.style import BLUE, INK, caption_below, shown_style
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
-Array = NDArray[np.float64]
 
 LINE_HEIGHT = 0.036
 """Of the height of a panel, for the number of one centile."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.blas import single_threaded_blas
 from dpgp.planning.design import default_functions, planned_kappa, usual_assumption
@@ -17,13 +16,13 @@ from dpgp.planning.question import Question
 from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.steps import Purse, planned_steps
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
     from dpgp.model.fitted import FittedModel
     from dpgp.planning.prior_functions import Functions
 
-Array = NDArray[np.float64]
 
 PARTS = 5
 """Parts of the plausible functions that are forecast one after the other."""

@@ -12,19 +12,18 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.conformal import COVERAGE
 from dpgp.inference.outcome_law import Kind
 from dpgp.steps import ResidualHistograms, TargetHistograms
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
     from dpgp.inference.stage import StageRelease
     from dpgp.model.fitted import FittedModel
 
-Array = NDArray[np.float64]
 
 LOOKS_WRONG = "Look at this before you use the model:"
 

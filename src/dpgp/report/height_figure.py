@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from dpgp.report.model_map import draw_map, little_known, surface
 from dpgp.report.style import BLUE, GREEN, PURPLE, VERMILION, panels, styled
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
-
-Array = NDArray[np.float64]
 
 
 class Slice(NamedTuple):

@@ -8,14 +8,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
 from dpgp.report.style import INK, SEQUENTIAL
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
-Array = NDArray[np.float64]
 
 ROWS_PER_CALL = 2000  # bounds the memory of a map
 MAP_POINTS = 81  # an axis: smooth contours on a screen

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import StepPatch
-from numpy.typing import NDArray
 
 from dpgp.arithmetic import TINY
 from dpgp.effects.summary import ImportantInput, what_matters
@@ -25,12 +24,12 @@ from dpgp.report.style import (
     shown_panels,
     shown_style,
 )
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.categories import Category
     from dpgp.model.fitted import FittedModel
 
-Array = NDArray[np.float64]
 
 CURVE_POINTS = 300  # a smooth line on a screen
 PANELS_A_ROW = 3

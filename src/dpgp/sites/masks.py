@@ -12,11 +12,9 @@ import hmac
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.sites.keys import Key
-
-Integers = NDArray[np.object_]
+from dpgp.types import Integers
 
 BYTES = 16
 MODULUS = 2 ** (8 * BYTES)

@@ -10,13 +10,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.rounding import sqrt_up
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.object_]
+from dpgp.types import Array, Integers
 
 
 class JointNoise:

@@ -14,7 +14,6 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp import __version__
 from dpgp.model.file.settings import settings_to_json
@@ -29,9 +28,7 @@ from dpgp.sites.noise import JointNoise
 from dpgp.sites.roster import Roster, read_roster
 from dpgp.sites.statements import Agreement, Statement, agreed, read_statements, transcript_of
 from dpgp.sites.transcript import Transcript
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.object_]
+from dpgp.types import Array, Integers
 
 PATIENCE = 3600.0
 """Seconds to wait for the others: somebody may have to consent first."""

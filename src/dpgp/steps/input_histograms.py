@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.warp import fit_warp, warp_bins, warp_share
 from dpgp.steps.queries import HistogramQuery, count_noise
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
     from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
@@ -27,14 +26,13 @@ from dpgp.inference.many.plan import (
 from dpgp.inference.many.synthetic import VoronoiCells, reweighted, spread_cells
 from dpgp.privacy.accounting import share_of_mu
 from dpgp.steps.queries import HistogramQuery, count_noise
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
     from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.residuals import Residuals
@@ -32,8 +31,6 @@ from dpgp.steps.base import Step
 from dpgp.steps.linear_stage import LinearStage
 from dpgp.steps.many import ManyInputs
 from dpgp.steps.metric_stage import MetricStage
-
-Array = NDArray[np.float64]
 
 
 @dataclass

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.linear import LinearFeatures
@@ -34,8 +33,7 @@ from dpgp.outcomes import NUMBER, Location, OutcomeKind
 from dpgp.planning.file_room import DENSITY_POINTS, most_points
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.steps.stage_release import stage_of
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 LARGEST_LEVERAGE = 0.5
 """Beyond it the approximation says nothing."""

@@ -10,17 +10,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpgp.features.base import FeatureMap
 from dpgp.features.residuals import RowValues
 from dpgp.options import Options
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.mechanism import GramNoise, gram_noise
 from dpgp.privacy.sensitivity import histogram_sensitivity
+from dpgp.types import Array
 
-Array = NDArray[np.float64]
 Values = Callable[[Array, Array], Array]
 
 

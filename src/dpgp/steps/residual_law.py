@@ -6,21 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpgp.inference.outcome_law import kind_probabilities, outcome_belief
 from dpgp.inference.residual_law import LAW_EDGES, law_share, measured_law
 from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.steps.queries import HistogramQuery, count_noise
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
     from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

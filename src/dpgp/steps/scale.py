@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.residuals import CutDistances, Residuals
@@ -18,6 +17,7 @@ from dpgp.planning.file_room import has_room_for_scale
 from dpgp.planning.scale_design import WORTH, ScaleLayout, scale_layout, scale_share
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.steps.queries import GramQuery, gram_noise_stds, noise_of_gram
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
 
-Array = NDArray[np.float64]
 
 SYNTHETIC_PLACES = 1024
 """Synthetic rows that stand for all: the model's own sd at each takes time."""

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dpgp.inference.stage import StageRelease
 from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.privacy.mechanism import GramRelease
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 def stage_of(

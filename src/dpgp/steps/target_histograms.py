@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.inference.many.location import locate
 from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.inference.outcome_law import Kind
 from dpgp.steps.queries import HistogramQuery, count_noise
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
     from dpgp.steps.base import AnyOutlook
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

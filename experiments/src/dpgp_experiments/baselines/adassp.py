@@ -17,7 +17,8 @@ from scipy.linalg import solve
 from dpgp.privacy.calibration import gaussian_sigma, mu_of_epsilon_delta
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity, gram_sensitivity
-from dpgp_experiments.baselines.interface import Array, Prediction, Problem
+from dpgp.types import Array
+from dpgp_experiments.baselines.interface import Prediction, Problem
 
 Features = Callable[[Array], Array]
 

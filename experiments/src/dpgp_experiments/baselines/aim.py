@@ -27,8 +27,9 @@ from scipy.optimize import brentq
 from scipy.special import softmax
 
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.types import Array
 from dpgp_experiments.baselines import boosting
-from dpgp_experiments.baselines.interface import Array, Prediction, Problem
+from dpgp_experiments.baselines.interface import Prediction, Problem
 
 Clique = tuple[int, ...]
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpgp.types import Array
 from dpgp_experiments.baselines.interface import Mixture, Prediction, Problem
 from dpgp_experiments.baselines.mean_field import MeanField
 from dpgp_experiments.baselines.private_gradients import (
@@ -30,8 +30,6 @@ from dpgp_experiments.baselines.private_gradients import (
     poisson_batches,
     seeded,
 )
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from scipy.linalg import solve
 
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.sensitivity import gram_sensitivity
+from dpgp.types import Array
 from dpgp_experiments.baselines.adassp import adaptive_ridge, cross_sensitivity, symmetric_noise
-from dpgp_experiments.baselines.interface import Array, Prediction, Problem
+from dpgp_experiments.baselines.interface import Prediction, Problem
 from dpgp_experiments.baselines.standardise import standardised
 
 # found on simulated data, the same for every task

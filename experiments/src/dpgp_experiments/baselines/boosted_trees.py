@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.privacy.calibration import gaussian_sigma
-from dpgp_experiments.baselines.interface import Array, Prediction, Problem
+from dpgp.types import Array
+from dpgp_experiments.baselines.interface import Prediction, Problem
 from dpgp_experiments.baselines.standardise import standardised
 
 # found on simulated data, the same for every task

@@ -6,7 +6,8 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
-from dpgp_experiments.baselines.interface import Array, Prediction, Problem
+from dpgp.types import Array
+from dpgp_experiments.baselines.interface import Prediction, Problem
 
 
 def fit_predict(problem: Problem, X_test: Array, rng: np.random.Generator) -> Prediction:

@@ -11,7 +11,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from dpgp.regressor import PrivateGPRegressor
-from dpgp_experiments.baselines.interface import Array, Mixture, Prediction, Problem
+from dpgp.types import Array
+from dpgp_experiments.baselines.interface import Mixture, Prediction, Problem
 
 LEARNING_ROWS = 1000  # the evidence costs n³, again and again
 CONDITIONING_ROWS = 4000  # n³ once

@@ -17,15 +17,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.paper import SparsePosterior, dp_gp_inference
 from dpgp.paper.norm_bounds import norm_bound
+from dpgp.types import Array
 from dpgp_experiments.baselines.interface import Mixture, Prediction, Problem
-
-Array = NDArray[np.float64]
 
 SIGNAL_STD = 2.2  # HM21 §5.4, as the length scales
 LENGTH_SCALES = (3.0, 3.5)

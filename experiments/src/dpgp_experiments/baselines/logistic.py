@@ -17,13 +17,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from dpgp.types import Array
 from dpgp_experiments.baselines.interface import Prediction, Problem
-
-Array = NDArray[np.float64]
 
 CURVATURE = 0.25  # of the logistic loss, at most
 REGULARISATION = 1.0  # nΛ, as scikit-learn and diffprivlib have it by default

@@ -8,7 +8,8 @@ import numpy as np
 
 from dpgp.privacy.calibration import gaussian_sigma, mu_of_epsilon_delta
 from dpgp.privacy.neighbours import Neighbours
-from dpgp_experiments.baselines.interface import Array, Mixture, Prediction, Problem
+from dpgp.types import Array
+from dpgp_experiments.baselines.interface import Mixture, Prediction, Problem
 
 SENSITIVITY = 2.0  # proof: `moments`
 

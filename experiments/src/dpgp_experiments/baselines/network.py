@@ -23,9 +23,9 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
+from dpgp.types import Array
 from dpgp_experiments.baselines.interface import Prediction, Problem
 from dpgp_experiments.baselines.private_gradients import (
     adam_step,
@@ -37,8 +37,6 @@ from dpgp_experiments.baselines.private_gradients import (
     seeded,
 )
 from dpgp_experiments.baselines.standardise import standardised
-
-Array = NDArray[np.float64]
 
 
 class Recipe(NamedTuple):

@@ -15,7 +15,8 @@ import numpy as np
 
 from dpgp.privacy.calibration import gaussian_sigma, mu_of_epsilon_delta
 from dpgp.privacy.neighbours import Neighbours
-from dpgp_experiments.baselines.interface import Array, Prediction, Problem
+from dpgp.types import Array
+from dpgp_experiments.baselines.interface import Prediction, Problem
 from dpgp_experiments.baselines.mean import SENSITIVITY, moments
 
 INPUT_SHARE = 0.05  # of μ²: training has 4 % more noise for it

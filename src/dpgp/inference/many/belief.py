@@ -16,13 +16,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from dpgp.inference.many.dictionary import REFERENCE, Dictionary
 from dpgp.inference.many.records import NormalEquations
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 LOG_STEP = 0.5
 LOG_SD_OF_SDS = 0.7

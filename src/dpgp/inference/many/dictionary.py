@@ -17,13 +17,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.inducing import InducingFeatures
 from dpgp.kernels.linear import AdditiveRBF, constant, straight
 from dpgp.kernels.stationary import MetricRBF
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 REFERENCE = np.array([0.5, 0.8, 0.6, 0.3, 0.7])
 """Prior sds of constant, line, sum, broad and smooth part, in sds of the target."""

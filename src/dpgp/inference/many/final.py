@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.collapse import thin
@@ -25,8 +24,7 @@ from dpgp.inference.marginal import Proposal, WeightedPoints, integrate
 from dpgp.inference.moments import Moments
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 POINTS, ROUNDS, DRAWS = 16, 1, 5
 LENGTH_SD = 0.5

@@ -8,12 +8,10 @@ it stands out of the noise.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.inference.many.plausible_targets import plausible_targets
 from dpgp.outcomes import Location
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 CLEARLY, SURELY = 0.5, 1.5
 """Noise sds beyond the largest of as many noises as bins from which on a count is no noise, and

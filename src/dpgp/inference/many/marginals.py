@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from dpgp.domain import Box
 from dpgp.inference.warp import Warp, estimate_density
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 ATOM_MASS = 0.04
 """Smallest mass of a bin that may be an atom."""

@@ -10,12 +10,10 @@ models".
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.inference.many.belief import WeightBelief
 from dpgp.inference.many.dictionary import Dictionary
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 POINTS = 500
 MOST_MOVED = 1024

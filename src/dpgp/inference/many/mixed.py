@@ -25,8 +25,7 @@ from dpgp.inference.many.synthetic import (
     warped_moments,
 )
 from dpgp.inference.pull_back import project_to_simplex
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 EVEN = 0.01
 """Mass that all public levels share evenly: a level that nobody has may be asked for."""

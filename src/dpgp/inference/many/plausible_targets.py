@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 CENTRE_SD = 0.4
 SCALE, LOG_SD_OF_SCALE = 0.25, 0.6

@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.inference.many.dictionary import Dictionary
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 RIDGE = 0.05
 """Ridge of the correction, relative to the mean eigenvalue of B."""

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.projected import ProjectedFeatures
 from dpgp.inference.many.belief import WeightBelief, lower_root, prior_root
@@ -18,8 +17,7 @@ from dpgp.inference.many.target import Centre, Measured, Target
 from dpgp.inference.many.water_filling import water_filled
 from dpgp.outcomes import Location
 from dpgp.privacy.mechanism import GramRelease
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 SMALLEST_NORM = 0.3
 """Features of a row are divided by their norm, or by this where it is smaller."""

@@ -15,8 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.warp import Warp
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 ROWS = 4096
 """Number of synthetic rows; a power of two suits the low-discrepancy points."""

@@ -9,7 +9,6 @@ import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.inference.clip_choice import best_kappa
 from dpgp.inference.many.belief import Evidence, WeightBelief, climb, condition
@@ -19,8 +18,7 @@ from dpgp.inference.many.residuals import residual_sd
 from dpgp.inference.residual_law import ResidualLaw, gaussian_law
 from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.outcomes import Location
-
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 FIRST_CLIP = 1.5
 DOUBT = 0.2

@@ -9,9 +9,8 @@ still be learned (Cover & Thomas 2006, 9.4).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 
 def water_filled(root: Array, second_moments: Array, noise_variance: float, most: int) -> Array:

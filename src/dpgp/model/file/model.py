@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp import __version__
 from dpgp.checked_values import (
@@ -60,8 +59,6 @@ from dpgp.model.file.releases import (
 )
 from dpgp.model.file.settings import settings_from_json, settings_to_json
 from dpgp.model.fitted import FittedModel
-
-Array = NDArray[np.float64]
 
 KIND = "dpgp model"
 FORMAT = CLASSES_FROM

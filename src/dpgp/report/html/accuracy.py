@@ -6,18 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.effects.input_model import representative_rows
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.conformal import COVERAGE
 from dpgp.planning.plan import plan_of
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
     from dpgp.planning.question import Forecast
 
-Array = NDArray[np.float64]
 
 BOX_POINTS = 512  # inputs that stand for the box in an average
 

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.kernels.known import as_kernel
 from dpgp.kernels.parameters import Learned, Measure
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

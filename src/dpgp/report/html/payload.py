@@ -7,19 +7,18 @@ from base64 import b64encode
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.export.specify import specification_of
 from dpgp.inference.conformal import COVERAGE
 from dpgp.inference.posterior import mixture_half_width
 from dpgp.model.centiles import CENTILES
 from dpgp.model.marginals import densities
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
     from dpgp.outcomes import OutcomeKind
 
-Array = NDArray[np.float64]
 
 ROUNDING = 1e-13
 """Of the range of a matrix: two that differ by less are the same."""

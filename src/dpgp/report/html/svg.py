@@ -5,9 +5,8 @@ from __future__ import annotations
 from html import escape
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from dpgp.types import Array
 
 WIDTH, HEIGHT, MARGIN = 180, 22, 5
 REACH = 10.0
