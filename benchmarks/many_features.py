@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.projected import ProjectedFeatures
-from dpgp.inference.many.stages import SMALLEST_NORM, ManyInputsFit
+from dpgp.inference.many.stages import SMALLEST_NORM, MetricFit
 from dpgp.outcomes import Location
 from dpgp.privacy.books import Books
 from dpgp.privacy.mechanism import gram_noise
@@ -62,11 +62,11 @@ def stage(count):
     rows = Rows(
         rng.uniform(-1, 1, (ROWS, INPUTS)), rng.uniform(-1, 1, (1, ROWS)), np.ones(ROWS, dtype=bool)
     )
-    fit = ManyInputsFit(
-        rng.uniform(-1, 1, (SYNTHETIC, INPUTS)), [Location(0.0, 0.5)], ROWS, count, 1.0
-    )
+    inputs = UnitInputs(Box.from_bounds((-1, 1), INPUTS))
+    synthetic = rng.uniform(-1, 1, (SYNTHETIC, INPUTS))
+    fit = MetricFit(inputs, synthetic, [Location(0.0, 0.5)], ROWS, count, 1.0)
     unit = ProjectedFeatures(fit.dictionary.features, np.eye(count), SMALLEST_NORM)
-    features = BoxFeatures(UnitInputs(Box.from_bounds((-1, 1), INPUTS)), unit)
+    features = BoxFeatures(inputs, unit)
     books, source = Books(1.0, 1e-6, Neighbours.REPLACE), noise_source(None)
     noise = gram_noise(0.99 * books.mu, 1.0, 1, Neighbours.REPLACE, 1)
     clock = [time.process_time()]
@@ -74,7 +74,7 @@ def stage(count):
     clock.append(time.process_time())
     release = release_exact_gram(totals, count, noise, label="stage", books=books, source=source)
     clock.append(time.process_time())
-    fit.take(release, unit.evaluate(fit.dictionary.synthetic).T, 1.0, renew=False)
+    fit.take_stage(release, unit.evaluate(fit.dictionary.synthetic).T, 1.0, renew=False)
     clock.append(time.process_time())
     return np.diff(clock).tolist()
 

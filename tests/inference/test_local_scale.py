@@ -1,15 +1,17 @@
 """The function of the scale: its formulas, what it finds, and what it does not invent."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from dpgp.inference.frame import InputModel
 from dpgp.inference.local_scale import (
     CUT,
     Distances,
     LocalScale,
-    Places,
     learn_scale,
     mean_distance,
     slope_of_distance,
@@ -56,12 +58,16 @@ def released(scale_of, noise_std, seed=0, law="normal"):
     places = np.linspace(-1, 1, 121)[:, None]
     weights = np.full(121, ROWS / 121)
     noisy = a + noise_std * rng.standard_normal(len(a))
-    return Distances(noisy, noise_std), Places(places, weights, np.zeros(121))
+    return Distances(noisy, noise_std), InputModel(places, weights)
 
 
 def learned(scale_of, noise_std, **options):
-    distances, places = released(scale_of, noise_std, **options)
-    return learn_scale(distances, LAYOUT.features, LAYOUT.priors(), places)
+    return scale_from(*released(scale_of, noise_std, **options))
+
+
+def scale_from(distances, inputs, log_ratios=0.0):
+    ratios = np.zeros(len(inputs.places)) + log_ratios
+    return learn_scale(distances, LAYOUT.features, LAYOUT.priors(), inputs, ratios)
 
 
 GRID = np.linspace(-0.95, 0.95, 39)[:, None]
@@ -87,9 +93,8 @@ def test_no_change_is_invented_where_there_is_none():
 
 
 def test_the_models_own_sd_is_taken_into_account():
-    distances, places = released(lambda u: np.exp(0.5 * u), 10.0)
-    own = Places(places.U, places.weights, 0.5 * places.U[:, 0])
-    factor = learn_scale(distances, LAYOUT.features, LAYOUT.priors(), own).factor(GRID)
+    distances, inputs = released(lambda u: np.exp(0.5 * u), 10.0)
+    factor = scale_from(distances, inputs, 0.5 * inputs.places[:, 0]).factor(GRID)
     assert np.ptp(np.log(factor)) < 0.2
 
 
@@ -102,11 +107,7 @@ def test_what_is_not_known_of_the_scale_widens():
 
 
 def test_a_wrong_density_of_the_rows_is_part_of_the_uncertainty():
-    distances, places = released(lambda u: np.exp(0.5 * u), 10.0)
-    doubted = Places(
-        places.U, places.weights, places.log_ratios, np.diag((0.5 * places.weights) ** 2)
-    )
-    sure, unsure = (
-        learn_scale(distances, LAYOUT.features, LAYOUT.priors(), p) for p in (places, doubted)
-    )
+    distances, inputs = released(lambda u: np.exp(0.5 * u), 10.0)
+    doubted = replace(inputs, covariance=np.diag((0.5 * inputs.weights) ** 2))
+    sure, unsure = (scale_from(distances, known) for known in (inputs, doubted))
     assert np.trace(unsure.V) > np.trace(sure.V)

@@ -27,7 +27,7 @@ from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.steps import GramStage
+from dpgp.steps import Stage
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def functions():
 
 def after(setting, prospect, shares, kappa):
     """Forecast stages with these shares of μ²."""
-    stages = [GramStage(share, k, len(shares)) for k, share in enumerate(shares, start=1)]
+    stages = [Stage(share, k, len(shares)) for k, share in enumerate(shares, start=1)]
     return after_steps(Outlook.before(setting, prospect, kappa), stages).errors()
 
 

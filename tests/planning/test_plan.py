@@ -14,7 +14,7 @@ from dpgp.planning.plan import Plan
 from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.steps import GramStage
+from dpgp.steps import Stage
 
 GIRLS = {"bounds": {"age": (2, 18), "weight": (5, 120)}, "target_bounds": (70, 190)}
 
@@ -203,7 +203,7 @@ def test_features_of_ten_inputs_are_learned_and_forecast_so():
 
 def test_designs_are_planned_once(monkeypatch):
     mu = mu_of_guarantee(1.0, 1e-6)
-    public, stages = Setting(4321, 2, mu), (GramStage(0.3, 1, 2), GramStage(0.6, 2, 2))
+    public, stages = Setting(4321, 2, mu), (Stage(0.3, 1, 2), Stage(0.6, 2, 2))
     first = choose_design(public, stages)
 
     def compare_again(*_):

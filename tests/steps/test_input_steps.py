@@ -14,13 +14,13 @@ from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.sensitivity import histogram_sensitivity
 from dpgp.private.rows import Rows
 from dpgp.private.sums import exact_histograms
-from dpgp.steps import MarginalHistograms
+from dpgp.steps import InputHistograms
 from dpgp.steps.known import Known
 
 LEVELS = {0: list(range(40)), 2: ["F", "M"]}
 BOX = Box.from_bounds([(0, 1)], 3, categories=read_categories(LEVELS, None, 3))
 OPTIONS = Options.parse(box=BOX, target_box=Box.from_bounds((0, 1), 1))
-QUERY = MarginalHistograms(0.05).query(Known.before(OPTIONS, 0.2, (), 100))  # 16 bins, 40 levels
+QUERY = InputHistograms(0.05).query(Known.before(OPTIONS, 0.2, (), 100))  # 16 bins, 40 levels
 
 row = st.tuples(st.integers(0, 39), st.floats(-1, 2), st.integers(0, 1), st.booleans())
 

@@ -18,26 +18,23 @@ from dpgp.private.rows import Rows
 from dpgp.private.wall import Wall
 from dpgp.regressor import PrivateGPRegressor
 from dpgp.steps import (
-    FIXED_KINDS,
-    METRIC_KINDS,
-    STAGES,
+    KINDS,
     Calibrate,
     CellCounts,
     Count,
-    GramStage,
+    Guard,
     InputHistograms,
-    MarginalHistograms,
     MeasureScale,
-    MetricGuard,
-    MetricStage,
+    Purpose,
     Purse,
     ResidualHistograms,
+    Stage,
+    kinds_of,
     planned_steps,
 )
 from dpgp.steps.known import Known
 from dpgp.steps.queries import CountQuery, HistogramQuery
 
-KINDS = tuple(dict.fromkeys([*FIXED_KINDS, *METRIC_KINDS]))
 MU, DELTA = 0.3, 1e-5
 
 
@@ -90,11 +87,11 @@ def test_a_step_that_was_declined_is_not_taken_and_says_so(changes, absent):
 def test_steps_come_in_the_order_of_a_fit():
     kinds = [type(step) for step in planned_steps(purse(None, 3.0))]
     many = [type(step) for step in planned_steps(purse(None, 3.0, columns=6))]
-    for taken, order in ((kinds, FIXED_KINDS), (many, METRIC_KINDS)):
+    for taken in (kinds, many):
         others = [kind for kind in taken if kind is not ResidualHistograms]
-        assert sorted(others, key=order.index) == others
-    assert set(kinds) | set(many) == set(KINDS)
-    assert set(kinds) & set(many) == {Count, ResidualHistograms, MeasureScale, Calibrate}
+        assert sorted(others, key=KINDS.index) == others
+    assert set(kinds) == set(kinds_of(options()))
+    assert set(many) == set(KINDS)
 
 
 @pytest.mark.parametrize("columns", [2, 6])
@@ -102,7 +99,7 @@ def test_steps_come_in_the_order_of_a_fit():
 def test_the_law_of_residuals_comes_between_stages(columns, stages, before):
     steps = planned_steps(purse(columns=columns, stages=stages))
     place = [type(step) for step in steps].index(ResidualHistograms)
-    kinds = [type(step) in STAGES for step in steps]
+    kinds = [type(step) is Stage for step in steps]
     assert sum(kinds[:place]) == before
     assert sum(kinds[place:]) == len(stages) - before
 
@@ -127,7 +124,7 @@ def test_the_law_of_residuals_is_taken_into_every_target(columns):
 
 def test_without_a_price_everything_is_released_once():
     steps = planned_steps(purse(mu=float("inf")))
-    assert [type(step) for step in steps] == [GramStage, MeasureScale, Calibrate]
+    assert [type(step) for step in steps] == [Stage, MeasureScale, Calibrate]
 
 
 def test_a_wish_for_kernel_features_or_points_keeps_fixed_features():
@@ -135,30 +132,30 @@ def test_a_wish_for_kernel_features_or_points_keeps_fixed_features():
     assert not options(columns=3).learns_metric
     for wish in ({"own_kernels": (RBF(),)}, {"families": ("linear",)}, {"inducing_points": 20}):
         assert not options(columns=4, **wish).learns_metric
-        assert GramStage in map(type, planned_steps(purse(columns=4, **wish)))
+        assert Stage in map(type, planned_steps(purse(columns=4, **wish)))
 
 
 def test_stages_that_were_asked_for_share_by_their_weights():
     steps = planned_steps(purse(columns=5, stages=(1.0, 3.0)))
-    first, second = (step.share for step in steps if type(step) is MetricStage)
+    first, second = (step.share for step in steps if type(step) is Stage)
     assert second == pytest.approx(3 * first)
 
 
 def test_an_input_model_is_bought_where_it_is_more_than_noise():
     kinds = [set(map(type, planned_steps(purse(n, columns=6)))) for n in (100, 10**5)]
-    assert MarginalHistograms not in kinds[0]
-    assert {MarginalHistograms, CellCounts} <= kinds[1]
+    assert InputHistograms not in kinds[0]
+    assert {InputHistograms, CellCounts} <= kinds[1]
 
 
 def test_cells_are_counted_where_there_are_enough_of_them():
     kinds = [set(map(type, planned_steps(purse(n, columns=6)))) for n in (150 / MU, 300 / MU)]
-    assert all(MarginalHistograms in planned for planned in kinds)
+    assert all(InputHistograms in planned for planned in kinds)
     assert [CellCounts in planned for planned in kinds] == [False, True]
 
 
 def test_many_inputs_have_a_guard_where_noise_does_not_drown_it():
     kinds = [set(map(type, planned_steps(purse(n, columns=6)))) for n in (90 / MU, 200 / MU)]
-    assert [MetricGuard in planned for planned in kinds] == [False, True]
+    assert [Guard in planned for planned in kinds] == [False, True]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -211,6 +208,7 @@ class TargetThirds:
     """A step that a user might add: in which third of its bounds is the target?"""
 
     share: float
+    purpose: ClassVar[Purpose] = Purpose.OTHER
     label: ClassVar[str] = "thirds of the target"
     activity: ClassVar[str] = "looking at the target"
 
@@ -243,7 +241,7 @@ class TargetThirds:
 def test_a_new_step_is_one_class_and_one_entry(monkeypatch, tmp_path):
     import dpgp
 
-    monkeypatch.setattr(dpgp.steps, "FIXED_KINDS", (*FIXED_KINDS, TargetThirds))
+    monkeypatch.setattr(dpgp.steps, "KINDS", (*KINDS, TargetThirds))
     X = np.linspace(0, 1, 900)[:, None]
     gp = dpgp.PrivateGPRegressor(
         10.0, 1e-5, bounds=(0, 1), target_bounds=(-1, 1), random_state=0, stages=2

@@ -19,7 +19,7 @@ from dpgp.options import Options
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.private.arrays import scaled_rows
 from dpgp.private.fit import fit_rows
-from dpgp.steps import FIXED_KINDS, Guard
+from dpgp.steps import Guard, kinds_of
 from dpgp.types import Array
 from dpgp_experiments.illustration import GRID, true_function
 from dpgp_experiments.outcome import Assignment
@@ -84,6 +84,6 @@ def simulate(law: str, rows: int, rng: np.random.Generator) -> Sample:
 def fit(data: Sample, guard: bool, rng: np.random.Generator) -> Fitted:
     """Fit as the estimator does by default, with the guard or without."""
     rows = scaled_rows(data.X, data.y[None], OPTIONS, None)
-    kinds = [kind for kind in FIXED_KINDS if guard or kind is not Guard]
+    kinds = [kind for kind in kinds_of(OPTIONS) if guard or kind is not Guard]
     model = fit_rows(rows, OPTIONS, SimulatedNoise(rng), kinds=kinds)
     return Fitted(model.inputs, model.posteriors[0], OPTIONS.target_box)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -27,6 +27,9 @@ from dpgp.features.inducing import InducingFeatures
 from dpgp.inference import clipping
 from dpgp.inference.pull_back import positive_part
 from dpgp.types import Array
+
+if TYPE_CHECKING:
+    from dpgp.inference.frame import InputModel
 
 CUT = 1.5
 """Where distances are cut, in sds. Those of Gaussian residuals are then near the middle of their
@@ -56,16 +59,6 @@ class LocalScale:
         """Return c at the rows of ``U``, scaled inputs."""
         phi = self.features.evaluate(U)
         return np.asarray(np.exp(self.w @ phi + np.einsum("dn,dn->n", self.V @ phi, phi)))
-
-
-@dataclass(frozen=True)
-class Places:
-    """Places that stand for the rows: how many rows each, and log s(x)/s₀ there."""
-
-    U: Array
-    weights: Array
-    log_ratios: Array
-    covariance: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -99,11 +92,18 @@ def _beyond(log_scale: Array) -> Array:
 
 
 def learn_scale(
-    distances: Distances, features: InducingFeatures, priors: Sequence[Array], places: Places
+    distances: Distances,
+    features: InducingFeatures,
+    priors: Sequence[Array],
+    inputs: InputModel,
+    log_ratios: Array,
 ) -> LocalScale:
-    """Average the posterior of w over prior covariances, weighted by their evidence."""
-    F = features.evaluate(places.U).T
-    found = [_condition(distances, F, places, C) for C in priors]
+    """Average the posterior of w over prior covariances, weighted by their evidence.
+
+    ``log_ratios`` are log s(x)/s₀ at the places of the inputs.
+    """
+    release = _Release(distances, features.evaluate(inputs.places).T, inputs, log_ratios)
+    found = [_condition(release, C) for C in priors]
     omega = softmax([belief.log_evidence for belief in found])
     means = np.array([belief.w for belief in found])
     # w̄ = Σω w_θ, V̄ = Σω(V_θ + (w_θ − w̄)(w_θ − w̄)ᵀ)
@@ -121,6 +121,16 @@ class _Belief:
 
 
 @dataclass(frozen=True)
+class _Release:
+    """What was released, with features, rows and log s(x)/s₀ at the places of the inputs."""
+
+    distances: Distances
+    F: Array
+    inputs: InputModel
+    log_ratios: Array
+
+
+@dataclass(frozen=True)
 class _Linearised:
     """a ≈ level + Jw + N(0, S)."""
 
@@ -129,24 +139,25 @@ class _Linearised:
     S: Array
 
 
-def _condition(distances: Distances, F: Array, places: Places, C: Array) -> _Belief:
+def _condition(release: _Release, C: Array) -> _Belief:
     """Condition w ~ N(0, C) on the release, linearised again at every mean."""
     w = np.zeros(len(C))
     for _ in range(SWEEPS):
-        belief = _gaussian(_linearise(distances, F, places, w), distances.a, C)
+        belief = _gaussian(_linearise(release, w), release.distances.a, C)
         w = belief.w
     return belief
 
 
-def _linearise(distances: Distances, F: Array, places: Places, w: Array) -> _Linearised:
+def _linearise(release: _Release, w: Array) -> _Linearised:
+    F, p, covariance = release.F, release.inputs.weights, release.inputs.covariance
     at = np.clip(F @ w, -FARTHEST, FARTHEST)
-    log_scale, p = at + places.log_ratios, places.weights
+    log_scale = at + release.log_ratios
     G, slope = mean_distance(log_scale), slope_of_distance(log_scale)
     J = (F.T * (p * slope)) @ F
     S = (F.T * (p * variance_of_distance(log_scale))) @ F
-    if places.covariance is not None:
-        S = S + F.T @ (places.covariance * np.outer(G, G)) @ F
-    S = S + (distances.noise_std**2 + _slight(S)) * np.eye(len(S))
+    if covariance is not None:
+        S = S + F.T @ (covariance * np.outer(G, G)) @ F
+    S = S + (release.distances.noise_std**2 + _slight(S)) * np.eye(len(S))
     return _Linearised(F.T @ (p * (G - slope * at)), J, S)
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.types import Array
+
+if TYPE_CHECKING:
+    from dpgp.privacy.mechanism import GramRelease
 
 LARGEST_RESIDUAL = 2.0
 """Largest residual of a target in [−1, 1] from a function within the same bounds."""
@@ -32,6 +36,32 @@ class StageRelease:
     w0: Array
     n: float
     outcome: OutcomeKind = NUMBER
+
+    @classmethod
+    def of(
+        cls,
+        release: GramRelease,
+        target: int,
+        clip: float,
+        w0: Array,
+        n: float,
+        outcome: OutcomeKind = NUMBER,
+    ) -> StageRelease:
+        """Return one target's part of a release, in the units of the scaled target."""
+        if release.target_gram is None or release.target_std is None:
+            raise ValueError("a stage needs the second moment of its residuals.")
+        return cls(
+            A=release.cross[:, target] * clip,
+            B=release.feature_gram,
+            c=float(release.target_gram[target, target]) * clip**2,
+            sigma_a=release.cross_std * clip,
+            sigma_b=release.feature_std,
+            sigma_c=release.target_std * clip**2,
+            clip=clip,
+            w0=w0,
+            n=n,
+            outcome=outcome,
+        )
 
     @property
     def is_exact(self) -> bool:

@@ -220,7 +220,7 @@ class TargetFit:
     @property
     def residual_sd(self) -> float:
         """Sd of what the present mean leaves, τ² = σ² + mean predictive variance."""
-        state, _ = self._fitted()
+        state, _ = self.fitted
         spread = mean_square(np.zeros_like(self.weights), state.moments.V, state.gram, self.n)
         # clipping makes far values look small, so only of a bell a smaller σ is believed
         noise, seen = state.moments.noise, self.residual.noise(state.moments, state.gram, self.n)
@@ -230,7 +230,7 @@ class TargetFit:
     def learn_law(self, law: ResidualLaw, mu: float) -> None:
         """Take the law of the residuals, and clip where it is best from now on."""
         self.kappa = best_kappa(law, self.n, mu, directions_of(self.models[0].columns))
-        state, _ = self._fitted()
+        state, _ = self.fitted
         self.early = EarlyMean(state.moments, self.stages[-1].clip, self.n)
         unit = self.residual_sd
         spread = unit**2 - state.moments.noise**2
@@ -250,7 +250,7 @@ class TargetFit:
 
     def guard(self, release: StageRelease) -> None:
         """Take the guard's release and correct the mean."""
-        state, model = self._fitted()
+        state, model = self.fitted
         measurement = combine_stages(self.stages, state.gram, state.moments, self.residual.law)
         L = model.guard_embedding
         guarded = apply_guard(
@@ -269,13 +269,13 @@ class TargetFit:
         self.guarded = guarded
 
     def _bias_at(self, clip: float) -> BiasPrior:
-        state, _ = self._fitted()
+        state, _ = self.fitted
         noise = max(state.moments.noise, self.residual.noise(state.moments, state.gram, self.n))
         return BiasPrior.at(self.residual.law, clip, noise)
 
     def posterior(self) -> Posterior:
         """Return the fitted model under the best kernel."""
-        state, model = self._fitted()
+        state, model = self.fitted
         index = thin(state.points, DRAWS)
         moments = state.moments if self.guarded is None else self.guarded
         measurement = combine_stages(self.stages, state.gram, state.moments, self.residual.law)
@@ -288,7 +288,9 @@ class TargetFit:
             log_evidence=state.points.log_integral,
         )
 
-    def _fitted(self) -> tuple[State, Model]:
+    @property
+    def fitted(self) -> tuple[State, Model]:
+        """Beliefs under the best kernel, and its model; an error before the first stage."""
         state = self.state
         if state is None:
             raise ValueError("a fit needs at least one stage.")

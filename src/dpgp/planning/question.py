@@ -20,26 +20,8 @@ from dpgp.planning.many import ManyFunctions, ManyOutlook
 from dpgp.planning.prior_functions import Functions
 from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
-from dpgp.steps import (
-    STAGES,
-    Calibrate,
-    CellCounts,
-    Count,
-    Guard,
-    InputHistograms,
-    LinearStage,
-    MarginalHistograms,
-    MeasureScale,
-    MetricGuard,
-    Purse,
-    ResidualHistograms,
-    Step,
-    TargetHistograms,
-    planned_steps,
-)
+from dpgp.steps import Purpose, Purse, Step, planned_steps
 from dpgp.types import Array
-
-ALL_STAGES = (LinearStage, *STAGES)
 
 WIDTH_95 = 2 * 1.959964  # of a 95 % interval of a normal law, in standard deviations
 
@@ -142,7 +124,7 @@ def forecast(
 
 def _forecast_many(setting: Setting, steps: Sequence[Step], functions: ManyFunctions) -> Errors:
     """Forecast the errors of features that are learned."""
-    share = math.fsum(step.share for step in steps if isinstance(step, ALL_STAGES))
+    share = share_of(steps, Purpose.FUNCTION)
     return after_steps(ManyOutlook.before(setting, functions, share), steps).errors()
 
 
@@ -157,12 +139,13 @@ class Answer:
 
     @property
     def stages(self) -> tuple[Step, ...]:
-        """The Gram stages among the steps."""
-        return tuple(step for step in self.steps if isinstance(step, ALL_STAGES))
+        """The steps that measure the function."""
+        return tuple(step for step in self.steps if step.purpose is Purpose.FUNCTION)
 
-    def share_of(self, *kinds: type[Step]) -> float:
-        """Return the part of μ² that steps of these kinds take."""
-        return math.fsum(step.share for step in self.steps if isinstance(step, kinds))
+
+def share_of(steps: Sequence[Step], purpose: Purpose) -> float:
+    """Return the part of μ² that is spent for this."""
+    return math.fsum(step.share for step in steps if step.purpose is purpose)
 
 
 def planned_design(answer: Answer, box: Box) -> PlannedDesign:
@@ -171,14 +154,12 @@ def planned_design(answer: Answer, box: Box) -> PlannedDesign:
     return PlannedDesign(
         **chosen,
         stages=tuple(stage.share for stage in answer.stages),
-        count_share=answer.share_of(Count),
-        warp_share=answer.share_of(
-            InputHistograms, MarginalHistograms, CellCounts, TargetHistograms
-        ),
-        law_share=answer.share_of(ResidualHistograms),
-        guard_share=answer.share_of(Guard, MetricGuard),
-        scale_share=answer.share_of(MeasureScale),
-        calibration_share=answer.share_of(Calibrate),
+        count_share=share_of(answer.steps, Purpose.COUNT),
+        warp_share=share_of(answer.steps, Purpose.PLACES),
+        law_share=share_of(answer.steps, Purpose.LAW),
+        guard_share=share_of(answer.steps, Purpose.GUARD),
+        scale_share=share_of(answer.steps, Purpose.SCALE),
+        calibration_share=share_of(answer.steps, Purpose.CALIBRATION),
     )
 
 

@@ -11,8 +11,8 @@ from dpgp.planning.design import Design, Layout, affordable, compare
 from dpgp.planning.forecast import Errors
 from dpgp.planning.many import ManyFunctions
 from dpgp.planning.prior_functions import Functions
-from dpgp.planning.question import Answer, Question, forecast
-from dpgp.steps import STAGES, GramStage, kinds_of
+from dpgp.planning.question import Answer, Question, forecast, share_of
+from dpgp.steps import Purpose, Stage, kinds_of
 
 WHY_LEARNED = (
     "features are learned: every stage takes them from what was released before; a fixed grid of "
@@ -96,7 +96,7 @@ def _why_several_stages(
     """Compare with a single release of all the stages' budget."""
     if len(answer.stages) == 1:
         return []
-    single = [GramStage(answer.share_of(*STAGES), 1, 1)]
+    single = [Stage(share_of(answer.steps, Purpose.FUNCTION), 1, 1)]
     errors = forecast(answer.setting, single, design, functions)
     alone, reached = (
         question.half_width * float(np.median(e.rmse)) for e in (errors, answer.errors)

@@ -1,6 +1,6 @@
 """The steps of a fit, one file each: what may be released, at which price, and what for.
 
-To add a step, write its file and add its class to the kinds of fits that take it.
+To add a step, write its file and add its class to the kinds.
 """
 
 from __future__ import annotations
@@ -10,74 +10,55 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dpgp.options import Options
-from dpgp.steps.base import Step
+from dpgp.steps.base import Purpose, Step
 from dpgp.steps.calibration import Calibrate
 from dpgp.steps.count import Count
-from dpgp.steps.gram_stage import GramStage
 from dpgp.steps.guard import Guard
-from dpgp.steps.input_histograms import InputHistograms
-from dpgp.steps.input_model import CellCounts, MarginalHistograms
+from dpgp.steps.input_model import CellCounts, InputHistograms
 from dpgp.steps.linear_stage import LinearStage
-from dpgp.steps.metric_guard import MetricGuard
-from dpgp.steps.metric_stage import MetricStage
 from dpgp.steps.purse import Purse
 from dpgp.steps.residual_law import ResidualHistograms
 from dpgp.steps.scale import MeasureScale
+from dpgp.steps.stage import Stage
 from dpgp.steps.target_histograms import TargetHistograms
 
 __all__ = [
-    "FIXED_KINDS",
-    "METRIC_KINDS",
-    "STAGES",
+    "KINDS",
     "Calibrate",
     "CellCounts",
     "Count",
-    "GramStage",
     "Guard",
     "InputHistograms",
     "LinearStage",
-    "MarginalHistograms",
     "MeasureScale",
-    "MetricGuard",
-    "MetricStage",
+    "Purpose",
     "Purse",
     "ResidualHistograms",
+    "Stage",
     "Step",
     "TargetHistograms",
     "kinds_of",
     "planned_steps",
 ]
 
-FIXED_KINDS: tuple[type[Step], ...] = (
+KINDS: tuple[type[Step], ...] = (
     Count,
+    TargetHistograms,
     InputHistograms,
-    GramStage,
+    LinearStage,
+    CellCounts,
+    Stage,
     ResidualHistograms,
     Guard,
     MeasureScale,
     Calibrate,
 )
-"""Kinds of steps where features are fixed, in the order in which a fit takes them."""
+"""All kinds of steps, in the order in which a fit takes them."""
 
-METRIC_KINDS: tuple[type[Step], ...] = (
-    Count,
-    TargetHistograms,
-    MarginalHistograms,
-    LinearStage,
-    CellCounts,
-    MetricStage,
-    ResidualHistograms,
-    MetricGuard,
-    MeasureScale,
-    Calibrate,
-)
-"""The same where stages learn a metric."""
+OF_MANY_INPUTS: tuple[type[Step], ...] = (TargetHistograms, LinearStage, CellCounts)
+"""Kinds that only a fit with synthetic rows takes."""
 
-STAGES = (GramStage, MetricStage)
-"""Kinds of steps that take what the others leave of the budget."""
-
-
-BETWEEN_STAGES = (ResidualHistograms,)
+BETWEEN_STAGES: tuple[type[Step], ...] = (ResidualHistograms,)
 """Kinds of steps that come after the first stages, whatever their place among the kinds."""
 
 FIRST_STAGES = 2
@@ -86,14 +67,15 @@ FIRST_STAGES = 2
 
 def kinds_of(options: Options) -> tuple[type[Step], ...]:
     """Return the kinds of steps of a fit, in their order."""
-    return METRIC_KINDS if options.learns_metric else FIXED_KINDS
+    left_out = () if options.learns_metric else OF_MANY_INPUTS
+    return tuple(kind for kind in KINDS if kind not in left_out)
 
 
 def planned_steps(purse: Purse, kinds: Sequence[type[Step]] | None = None) -> tuple[Step, ...]:
     """Return the steps of a fit: each kind takes its share, the stages what is left."""
     kinds = kinds_of(purse.options) if kinds is None else kinds
-    fixed = [step for kind in kinds if kind not in STAGES for step in kind.planned(purse)]
-    left = replace(purse, left=1.0 - math.fsum(step.share for step in fixed))
+    priced = [step for kind in kinds if kind is not Stage for step in kind.planned(purse)]
+    left = replace(purse, left=1.0 - math.fsum(step.share for step in priced))
     return _in_order([step for kind in kinds for step in kind.planned(left)])
 
 
@@ -101,7 +83,7 @@ def _in_order(steps: Sequence[Step]) -> tuple[Step, ...]:
     """Put what comes between stages behind the first of them."""
     between = [step for step in steps if isinstance(step, BETWEEN_STAGES)]
     others = [step for step in steps if not isinstance(step, BETWEEN_STAGES)]
-    stages = [place for place, step in enumerate(others) if isinstance(step, STAGES)]
+    stages = [place for place, step in enumerate(others) if isinstance(step, Stage)]
     if not between:
         return tuple(others)
     cut = stages[min(FIRST_STAGES, len(stages) - 1) - 1] + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from dpgp.steps.queries import Query
@@ -11,6 +12,19 @@ if TYPE_CHECKING:
     from dpgp.options import Options
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
+
+
+class Purpose(StrEnum):
+    """What a share of the budget buys; a plan adds them up by it."""
+
+    COUNT = "count"
+    PLACES = "places"  # where inputs and targets lie
+    FUNCTION = "function"
+    LAW = "law"
+    GUARD = "guard"
+    SCALE = "scale"
+    CALIBRATION = "calibration"
+    OTHER = "other"
 
 
 class StageOutlook(Protocol):
@@ -34,6 +48,11 @@ class Step(Protocol):
     @property
     def share(self) -> float:
         """Part of μ² that the step spends."""
+        ...
+
+    @property
+    def purpose(self) -> Purpose:
+        """What the share buys."""
         ...
 
     @property

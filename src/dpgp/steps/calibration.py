@@ -10,6 +10,7 @@ import numpy as np
 
 from dpgp.inference.conformal import calibrate, calibration_edges, calibration_share
 from dpgp.inference.predictive import predictives
+from dpgp.steps.base import Purpose
 from dpgp.steps.queries import HistogramQuery, count_noise
 from dpgp.types import Array
 
@@ -25,6 +26,7 @@ class Calibrate:
     """Release how far observations are from their predictions, in predicted standard deviations."""
 
     share: float
+    purpose: ClassVar[Purpose] = Purpose.CALIBRATION
     label: ClassVar[str] = "residual histograms"
     activity: ClassVar[str] = "calibrating intervals"
 
@@ -42,7 +44,7 @@ class Calibrate:
     def query(self, known: Known) -> HistogramQuery:
         """Ask for counts of (y − m(x))/(c(x)s(x)) between public edges."""
         inputs_of, edges = known.inputs, self._edges(known)
-        laws = predictives(known.posteriors, known.scales)
+        laws = predictives(known.fit.posteriors, known.scales)
 
         def scaled_residuals(inputs: Array, targets: Array) -> Array:
             U = inputs_of(inputs)
@@ -54,7 +56,7 @@ class Calibrate:
         """Estimate the law of the scaled residuals of every target."""
         edges = self._edges(known)
         found = [calibrate(row, release.noise_std, known.n, edges) for row in release.counts]
-        pairs = zip(found, known.optimism, strict=True)
+        pairs = zip(found, known.fit.optimism, strict=True)
         known.calibrations = tuple(law.widened(optimism) for law, optimism in pairs)
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:

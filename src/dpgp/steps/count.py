@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from dpgp.privacy.calibration import gaussian_sigma
+from dpgp.steps.base import Purpose
 from dpgp.steps.queries import CountQuery
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class Count:
     """Release how many rows can be used."""
 
     share: float
+    purpose: ClassVar[Purpose] = Purpose.COUNT
     label: ClassVar[str] = "number of rows"
     activity: ClassVar[str] = "counting rows"
 

@@ -1,4 +1,4 @@
-"""A private model of many inputs: marginal histograms first, later counts of cells.
+"""Where the inputs are: a histogram of each, and of many inputs counts of cells.
 
 Between the two comes the linear stage, whose Gram matrix holds the correlations.
 """
@@ -24,7 +24,9 @@ from dpgp.inference.many.plan import (
     number_of_cells,
 )
 from dpgp.inference.many.synthetic import VoronoiCells, reweighted, spread_cells
+from dpgp.inference.warp import fit_warp, warp_bins, warp_share
 from dpgp.privacy.accounting import share_of_mu
+from dpgp.steps.base import Purpose
 from dpgp.steps.queries import HistogramQuery, count_noise
 from dpgp.types import Array
 
@@ -36,17 +38,19 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class MarginalHistograms:
-    """Release a histogram of every one of many inputs over its public bounds."""
+class InputHistograms:
+    """Release a histogram of every input over its public bounds, or its levels."""
 
     share: float
+    purpose: ClassVar[Purpose] = Purpose.PLACES
     label: ClassVar[str] = "input histograms"
     activity: ClassVar[str] = "looking where the inputs are"
 
     @classmethod
-    def planned(cls, purse: Purse) -> tuple[MarginalHistograms, ...]:
+    def planned(cls, purse: Purse) -> tuple[InputHistograms, ...]:
         """Return the step where it is wanted and histograms are not mostly noise."""
-        return (cls(1.0 if purse.is_unlimited else INPUT_SHARE),) if _is_bought(purse) else ()
+        share = _share(purse) if purse.options.warp else 0.0
+        return (cls(share),) if share > 0.0 else ()
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
         """Return the noise of a bin."""
@@ -54,7 +58,7 @@ class MarginalHistograms:
 
     def query(self, known: Known) -> HistogramQuery:
         """Ask for counts in equal bins of every input, and of every level of a category."""
-        box, bins = known.options.box, self._bins(known)
+        box, bins = known.options.box, _bins(known)
         plain, numeric = UnitInputs(box), box.is_numeric[:, None]
 
         def positions(inputs: Array, targets: Array) -> Array:
@@ -65,35 +69,50 @@ class MarginalHistograms:
         return HistogramQuery(positions, known.columns, np.arange(1.0, most), plain.filler)
 
     def learn(self, known: Known, release: Any) -> None:
-        """Estimate the marginals, and warp the inputs by them."""
+        """Warp the inputs by the noisy counts; of many inputs, keep the marginals too."""
         box, counts, noise = known.options.box, release.counts, release.noise_std
+        if not known.options.learns_metric:
+            known.inputs = UnitInputs(box, fit_warp(counts, noise, known.n))
+            return
         numeric = box.is_numeric
-        known.many.marginals = estimate_marginals(
-            counts[numeric, : self._bins(known)],
+        known.marginals = estimate_marginals(
+            counts[numeric, : _bins(known)],
             noise,
             known.n,
             Box(box.low[numeric], box.high[numeric]),
         )
-        known.many.levels = tuple(
+        known.levels = tuple(
             level_masses(counts[k, : len(category.levels)], noise, known.n)
             for k, category in enumerate(box.categories)
             if category is not None
         )
-        known.inputs = UnitInputs(box, known.many.marginals.warp_among(numeric))
-
-    def _bins(self, known: Known) -> int:
-        return bins_of_inputs(known.signal, known.columns)
+        known.inputs = UnitInputs(box, known.marginals.warp_among(numeric))
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take inputs to be spread evenly."""
         return outlook
 
     @classmethod
-    def why(cls, planned: Sequence[MarginalHistograms]) -> str:
+    def why(cls, planned: Sequence[InputHistograms]) -> str:
         """Say what the histograms cost, or why there are none."""
         if not planned:
-            return "no model of the inputs: it would be mostly noise, or was declined"
-        return f"private model of the inputs, histograms: {planned[0].share:.1%} of the budget"
+            return "no histograms of the inputs: they would be mostly noise, or were declined"
+        share = planned[0].share
+        return f"histograms of the inputs, by which they are warped: {share:.1%} of the budget"
+
+
+def _share(purse: Purse) -> float:
+    """Return the share of the histograms; none where they would be mostly noise."""
+    if purse.options.learns_metric:
+        share = 1.0 if purse.is_unlimited else INPUT_SHARE
+        return share if buys_input_model(purse.signal, purse.columns) else 0.0
+    return 0.0 if purse.is_unlimited else warp_share(purse.rows, purse.columns, purse.mu)
+
+
+def _bins(known: Known) -> int:
+    if known.options.learns_metric:
+        return bins_of_inputs(known.signal, known.columns)
+    return warp_bins(known.n, known.columns, known.mu)
 
 
 @dataclass(frozen=True)
@@ -101,13 +120,14 @@ class CellCounts:
     """Release how many rows fall into cells around synthetic inputs."""
 
     share: float
+    purpose: ClassVar[Purpose] = Purpose.PLACES
     label: ClassVar[str] = "cells of the inputs"
     activity: ClassVar[str] = "counting rows in cells of the inputs"
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[CellCounts, ...]:
         """Return the step where there are synthetic inputs to improve, and cells to do it."""
-        if not _is_bought(purse):
+        if not InputHistograms.planned(purse):
             return ()
         if purse.is_unlimited:
             return (cls(1.0),)
@@ -131,10 +151,8 @@ class CellCounts:
 
     def learn(self, known: Known, release: Any) -> None:
         """Draw the synthetic inputs anew, so that cells hold what was counted."""
-        many = known.many
-        many.synthetic = reweighted(
-            many.pool, self._cells(known), release.counts[0], release.noise_std, known.n
-        )
+        cells, rows = self._cells(known), known.synthetic
+        known.synthetic = reweighted(rows, cells, release.counts[0], release.noise_std, known.n)
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take inputs to be spread evenly."""
@@ -149,8 +167,4 @@ class CellCounts:
 
     def _cells(self, known: Known) -> VoronoiCells:
         (noise_std,) = self.noise_stds(known.options, known.mu_of(self.share))
-        return spread_cells(known.many.pool, number_of_cells(known.n, noise_std))
-
-
-def _is_bought(purse: Purse) -> bool:
-    return purse.options.warp and buys_input_model(purse.signal, purse.columns)
+        return spread_cells(known.synthetic, number_of_cells(known.n, noise_std))

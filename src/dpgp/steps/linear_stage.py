@@ -5,14 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
 
 from dpgp.features.inputs import BoxFeatures
+from dpgp.features.linear import LinearFeatures
+from dpgp.features.residuals import Residuals
+from dpgp.features.unit_line import UnitLine
 from dpgp.inference.many.mixed import mixed_pool
-from dpgp.inference.many.plan import linear_share
-from dpgp.inference.many.synthetic import broad_pool, synthetic_pool
+from dpgp.inference.many.plan import buys_input_model, clip_kappa, linear_share
+from dpgp.inference.many.synthetic import (
+    CONSTANT_SHARE,
+    SMALLEST_SIZE,
+    broad_pool,
+    direction_moments,
+    input_moments,
+    synthetic_pool,
+)
+from dpgp.inference.many.target import first_clip
 from dpgp.privacy.mechanism import GramRelease
+from dpgp.steps.base import Purpose
 from dpgp.steps.queries import GramQuery, gram_noise_stds
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
@@ -21,11 +36,20 @@ if TYPE_CHECKING:
     from dpgp.steps.purse import Purse
 
 
+class Line(NamedTuple):
+    """Features of the linear stage, its release, and its part of all stages."""
+
+    features: LinearFeatures | UnitLine
+    release: GramRelease
+    weight: float
+
+
 @dataclass(frozen=True)
 class LinearStage:
     """Release the Gram matrix of a constant, the warped inputs and the centred targets."""
 
     share: float
+    purpose: ClassVar[Purpose] = Purpose.FUNCTION
     label: ClassVar[str] = "linear stage"
     activity: ClassVar[str] = "fitting a line"
 
@@ -39,23 +63,18 @@ class LinearStage:
         return gram_noise_stds(options, mu)
 
     def query(self, known: Known) -> GramQuery:
-        """Ask for constant and linear features and the targets about their centres."""
-        line = BoxFeatures(known.inputs, known.many.line_features(known.inputs.dimension))
-        return GramQuery(line, known.many.first_residuals(line))
+        """Ask for constant and linear features and the targets about their centres, clipped."""
+        line, places = BoxFeatures(known.inputs, _features(known)), known.locations
+        weights = np.zeros((len(places), line.dimension))
+        weights[:, 0] = [place.centre / np.sqrt(CONSTANT_SHARE) for place in places]
+        kappa = clip_kappa(known.signal)
+        clips = [place.scale * first_clip(place, kappa) for place in places]
+        return GramQuery(line, Residuals(line, weights, np.array(clips)))
 
     def learn(self, known: Known, release: GramRelease) -> None:
         """Draw inputs of these moments; the line itself is read when their model is complete."""
-        many = known.many
-        moments = many.moments_of(release)
-        if known.options.box.categories:
-            many.pool = mixed_pool(
-                known.inputs.coordinates, many.marginals, many.levels, moments, known.n
-            )
-        elif many.marginals is None:
-            many.pool = broad_pool(moments)
-        else:
-            many.pool = synthetic_pool(many.marginals, many.marginals.warp(), moments)
-        many.line = (release, known.stage_weight(self.share))
+        known.synthetic = _synthetic(known, release)
+        known.line = Line(_features(known), release, known.stage_weight(self.share))
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return what is expected to be unknown after one more stage."""
@@ -66,3 +85,28 @@ class LinearStage:
         """Say what the line costs."""
         share = math.fsum(step.share for step in planned)
         return f"a line, and correlations of the inputs: {share:.1%} of the budget"
+
+
+def _is_in_the_dark(known: Known) -> bool:
+    """Whether nothing is known of how the inputs spread, and a line will hardly tell."""
+    return known.marginals is None and not buys_input_model(known.signal, known.columns)
+
+
+def _features(known: Known) -> LinearFeatures | UnitLine:
+    """Return constant and linear features of the inputs' coordinates."""
+    coordinates = known.inputs.dimension
+    if _is_in_the_dark(known):
+        return UnitLine(coordinates, CONSTANT_SHARE, SMALLEST_SIZE)
+    return LinearFeatures(coordinates, CONSTANT_SHARE)
+
+
+def _synthetic(known: Known, release: GramRelease) -> Array:
+    """Return inputs with the moments that the Gram matrix of these features tells."""
+    read = direction_moments if _is_in_the_dark(known) else input_moments
+    moments = read(release.feature_gram, release.feature_std, known.n)
+    if known.options.box.categories:
+        coordinates = known.inputs.coordinates
+        return mixed_pool(coordinates, known.marginals, known.levels, moments, known.n)
+    if known.marginals is None:
+        return broad_pool(moments)
+    return synthetic_pool(known.marginals, known.marginals.warp(), moments)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from dpgp.options import Options
 
-NOTHING_CLIPPED = "no guard of the mean: no residual is clipped"
-
 TYPICAL_ROWS = 2000  # stands in for a number of rows that is private: that of a survey
 
 

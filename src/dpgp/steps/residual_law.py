@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpgp.inference.outcome_law import kind_probabilities, outcome_belief
 from dpgp.inference.residual_law import LAW_EDGES, law_share, measured_law
 from dpgp.inference.stage import LARGEST_RESIDUAL
+from dpgp.steps.base import Purpose
 from dpgp.steps.queries import HistogramQuery, count_noise
 from dpgp.types import Array
 
@@ -24,6 +25,7 @@ class ResidualHistograms:
     """Release how residuals of the first stages are spread, in their present sds."""
 
     share: float
+    purpose: ClassVar[Purpose] = Purpose.LAW
     label: ClassVar[str] = "law of residuals"
     activity: ClassVar[str] = "looking how residuals are spread"
 
@@ -40,7 +42,7 @@ class ResidualHistograms:
 
     def query(self, known: Known) -> HistogramQuery:
         """Ask for counts of (y − f₀(x))/τ between public edges."""
-        residuals = known.residuals(known.residual_sds)
+        residuals = known.fit.residuals(known.fit.centres, known.fit.residual_sds)
         features = residuals.features
 
         def scaled_residuals(inputs: Array, targets: Array) -> Array:
@@ -56,8 +58,9 @@ class ResidualHistograms:
             for counts in release.counts
         ]
         known.findings[self.label] = [kind_probabilities(belief) for belief in beliefs]
-        pairs = zip(beliefs, known.residual_sds, strict=True)
-        known.learn_laws([measured_law(law, LARGEST_RESIDUAL / sd) for law, sd in pairs])
+        pairs = zip(beliefs, known.fit.residual_sds, strict=True)
+        laws = [measured_law(law, LARGEST_RESIDUAL / sd) for law, sd in pairs]
+        known.fit.learn_laws(laws, known.signal / known.n)
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take the noise to be Gaussian."""

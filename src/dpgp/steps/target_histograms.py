@@ -12,6 +12,7 @@ import numpy as np
 from dpgp.inference.many.location import locate
 from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.inference.outcome_law import Kind
+from dpgp.steps.base import Purpose
 from dpgp.steps.queries import HistogramQuery, count_noise
 from dpgp.types import Array
 
@@ -27,6 +28,7 @@ class TargetHistograms:
     """Release a histogram of every target over its public bounds."""
 
     share: float
+    purpose: ClassVar[Purpose] = Purpose.PLACES
     label: ClassVar[str] = "target histograms"
     activity: ClassVar[str] = "looking where the targets are"
 
@@ -54,7 +56,7 @@ class TargetHistograms:
     def learn(self, known: Known, release: Any) -> None:
         """Take centre and scale of every target, and whether it has two values."""
         places = tuple(locate(counts, release.noise_std, known.n) for counts in release.counts)
-        known.many.locations = places
+        known.locations = places
         known.findings[self.label] = [
             {Kind.TWO_VALUES.words: float(place.has_two_values)} for place in places
         ]

@@ -1,23 +1,35 @@
-"""The fit of many inputs between releases: what to ask next, and what the answer changes."""
+"""A fit of many inputs: what is least known at every stage, in a metric that is learned."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpgp.features.projected import ProjectedFeatures
+from dpgp.features.inputs import BoxFeatures, UnitInputs
+from dpgp.features.projected import KernelValues, ProjectedFeatures
+from dpgp.features.residuals import Residuals
+from dpgp.inference.frame import InputModel
 from dpgp.inference.many.belief import WeightBelief, lower_root, prior_root
 from dpgp.inference.many.dictionary import Dictionary
+from dpgp.inference.many.final import Final, final_of, guarded, unguarded
 from dpgp.inference.many.metric import first_metric, gradient_metric, metric_root
+from dpgp.inference.many.plan import MOST_FEATURES
 from dpgp.inference.many.records import gram_correction, operator_of
 from dpgp.inference.many.target import Centre, Measured, Target
 from dpgp.inference.many.water_filling import water_filled
-from dpgp.outcomes import Location
-from dpgp.privacy.mechanism import GramRelease
+from dpgp.inference.posterior import Posterior
+from dpgp.inference.residual_law import ResidualLaw
+from dpgp.inference.stage import StageRelease
+from dpgp.outcomes import NUMBER, Location, OutcomeKind
 from dpgp.types import Array
+
+if TYPE_CHECKING:
+    from dpgp.privacy.mechanism import GramRelease
 
 SMALLEST_NORM = 0.3
 """Features of a row are divided by their norm, or by this where it is smaller."""
@@ -25,46 +37,55 @@ SMALLEST_NORM = 0.3
 LEAST_NOISE = 1e-4
 """Relative noise below which directions are as good as known: keeps a fit without noise stable."""
 
-
-@dataclass(frozen=True)
-class NextStage:
-    """Features of a stage, and their values at the synthetic rows, one a row."""
-
-    features: ProjectedFeatures
-    phi: Array
+LARGEST_LEVERAGE = 0.5
+"""Beyond it the approximation of the optimism says nothing."""
 
 
-class ManyInputsFit:
+class MetricFit:
     """Takes releases one by one, and says what to release next; never sees a row."""
 
+    target_weight = 1.0
+
     def __init__(
-        self, synthetic: Array, locations: Sequence[Location], n: float, inducing: int, kappa: float
+        self,
+        inputs: UnitInputs,
+        synthetic: Array,
+        locations: Sequence[Location],
+        n: float,
+        inducing: int,
+        kappa: float,
+        outcome: OutcomeKind = NUMBER,
     ) -> None:
-        self.n = n
+        self.inputs, self.n, self.outcome = inputs, n, outcome
         first = first_metric(synthetic)
         self.dictionary = Dictionary(first, first, synthetic[:inducing], synthetic)
         d = self.dictionary.features.dimension
         nothing = Centre(np.zeros(d), np.zeros(len(synthetic)))
         prior = WeightBelief(np.zeros(d), prior_root(self.dictionary))
         self.targets = [Target(place, n, kappa, nothing, prior) for place in locations]
+        self._asked: ProjectedFeatures | None = None
+        self._stages: list[list[StageRelease]] = []
 
-    def ask(self, noise: float, most: int) -> NextStage:
-        """Return features for a stage whose released sums carry noise of this sd."""
+    def ask(self, noise_std: float) -> BoxFeatures:
+        """Return the directions of f in which most is unknown."""
         root = _common_root([target.belief.root * target.gain for target in self.targets])
-        variance = max(noise / self.n, LEAST_NOISE) ** 2
-        P = water_filled(root, self.dictionary.second_moments, variance, most)
-        phi = self.dictionary.values @ P
-        norms = np.maximum(np.linalg.norm(phi, axis=1), SMALLEST_NORM)
-        return NextStage(
-            features=ProjectedFeatures(self.dictionary.features, P, SMALLEST_NORM),
-            phi=phi / norms[:, None],
-        )
+        variance = max(noise_std / self.n, LEAST_NOISE) ** 2
+        P = water_filled(root, self.dictionary.second_moments, variance, MOST_FEATURES)
+        self._asked = ProjectedFeatures(self.dictionary.features, P, SMALLEST_NORM)
+        return BoxFeatures(self.inputs, self._asked)
 
-    def take(self, release: GramRelease, phi: Array, share: float, *, renew: bool) -> None:
-        """Take a stage whose features at the synthetic rows are the rows of ``phi``.
+    def take(self, release: GramRelease, share: float, *, renew: bool) -> None:
+        """Take the answer to what was asked."""
+        if self._asked is None:
+            raise ValueError("an answer needs a question.")
+        values = self.dictionary.values @ self._asked.P
+        norms = np.maximum(np.linalg.norm(values, axis=1), SMALLEST_NORM)
+        self._asked = None
+        self.take_stage(release, values / norms[:, None], share, renew=renew)
 
-        ``share`` is the stage's part of all of them, ``renew`` says whether to try a new metric.
-        """
+    def take_stage(self, release: GramRelease, phi: Array, share: float, *, renew: bool) -> None:
+        """Take a stage whose features at the synthetic rows are the rows of ``phi``."""
+        self._note(release)
         n = self.n
         B = np.asarray(phi.T @ phi / len(phi))
         noise = release.feature_std / np.sqrt(2.0) / n
@@ -77,6 +98,15 @@ class ManyInputsFit:
             self._renew_metric(value)
         for target in self.targets:
             target.move(self.dictionary)
+
+    def _note(self, release: GramRelease) -> None:
+        """Keep the second moments of a stage, without its features."""
+        none = np.empty(0)
+        whole = [
+            StageRelease.of(release, k, clip, none, self.n, self.outcome)
+            for k, clip in enumerate(self.clips)
+        ]
+        self._stages.append([replace(stage, A=none, B=np.empty((0, 0))) for stage in whole])
 
     def _renew_metric(self, value: float) -> None:
         """Read all records in metrics of the posterior, and keep what raises the evidence most."""
@@ -95,6 +125,80 @@ class ManyInputsFit:
         targets = [target.copy() for target in self.targets]
         evidence = sum(target.learn(dictionary) for target in targets)
         return evidence, dictionary, targets
+
+    @property
+    def centres(self) -> list[Array]:
+        """The functions that residuals are taken from."""
+        return [target.centre_in_bounds(self.dictionary) for target in self.targets]
+
+    @property
+    def clips(self) -> list[float]:
+        """Where the next stage clips, in units of the bounds."""
+        return [target.location.scale * target.clip for target in self.targets]
+
+    @property
+    def residual_sds(self) -> list[float]:
+        """What is expected of the residuals' sds, in units of the bounds."""
+        return [target.location.scale * target.forecast for target in self.targets]
+
+    def residuals(self, weights: Sequence[Array], clips: Sequence[float]) -> Residuals:
+        """Return what functions leave of the targets, from kernel values at each row."""
+        values = KernelValues(self.dictionary.features)
+        on_values = np.array([values.weights(w) for w in weights])
+        return Residuals(BoxFeatures(self.inputs, values), on_values, np.array(clips))
+
+    def learn_laws(self, laws: Sequence[ResidualLaw], mu: float) -> None:
+        """Take the law of the residuals of every target."""
+        for target, law in zip(self.targets, laws, strict=True):
+            target.learn_law(law, mu)
+
+    @cached_property
+    def _finals(self) -> tuple[Final, ...]:
+        """What the stages say in the end of every target."""
+        return tuple(final_of(target, self.dictionary) for target in self.targets)
+
+    @property
+    def means(self) -> list[Array]:
+        """What all stages together believe of f."""
+        return [final.posterior.moments.w for final in self._finals]
+
+    def guard_clips(self, mu: float) -> list[float]:
+        """Return where a guard of the mean clips."""
+        return [target.location.scale * target.guard_clip(mu) for target in self.targets]
+
+    def guard(self, releases: Sequence[StageRelease]) -> None:
+        """Correct the mean of every target by its guard's release."""
+        rows = zip(self._finals, releases, self.targets, self._stages[-1], strict=True)
+        self.posteriors = tuple(
+            guarded(final.posterior, release, target, last.clip, self.dictionary)
+            for final, release, target, last in rows
+        )
+
+    @cached_property
+    def posteriors(self) -> tuple[Posterior, ...]:
+        """The posterior of every target, in doubt of what clipping did; a guard replaces it."""
+        rows = zip(self._finals, self.targets, self._stages[-1], strict=True)
+        return tuple(
+            unguarded(final.posterior, target, last.clip, self.dictionary)
+            for final, target, last in rows
+        )
+
+    @property
+    def optimism(self) -> tuple[float, ...]:
+        """How many times as large residuals of new rows are as those of the fitted ones."""
+        leverages = (min(final.degrees / self.n, LARGEST_LEVERAGE) for final in self._finals)
+        return tuple(1.0 / (1.0 - leverage) for leverage in leverages)
+
+    @property
+    def input_model(self) -> InputModel:
+        """Synthetic rows, each for equally many."""
+        rows = self.dictionary.synthetic
+        return InputModel(rows, np.full(len(rows), self.n / len(rows)))
+
+    @property
+    def releases(self) -> tuple[tuple[StageRelease, ...], ...]:
+        """The second moments of all stages, target by target."""
+        return tuple(zip(*self._stages, strict=True))
 
 
 def _common_root(roots: Sequence[Array]) -> Array:

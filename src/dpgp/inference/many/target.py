@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dpgp.inference.clip_choice import best_kappa
+from dpgp.inference.clip_choice import best_kappa, guard_kappa
 from dpgp.inference.many.belief import Evidence, WeightBelief, climb, condition
 from dpgp.inference.many.dictionary import REFERENCE, Dictionary
 from dpgp.inference.many.records import NormalEquations, Record, read_records
@@ -152,6 +152,10 @@ class Target:
         self.law, self.kappa = law, best_kappa(law, self.n, mu, directions)
         if self.location.is_clipped:
             self.clip = min(self.kappa * self.forecast, self.widest)
+
+    def guard_clip(self, mu: float) -> float:
+        """Return where a guard of the mean clips."""
+        return min(self.widest, guard_kappa(self.law, self.n, mu) * self.forecast)
 
     def learn(self, dictionary: Dictionary) -> float:
         """Update weights and prior sds from all records; return the evidence."""

@@ -1,0 +1,85 @@
+"""Stages: noisy Gram matrices of features and residuals, each about what the last left over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from dpgp.inference.many.plan import stage_weights
+from dpgp.options import STAGES
+from dpgp.privacy.mechanism import GramRelease
+from dpgp.steps.base import Purpose
+from dpgp.steps.queries import GramQuery, gram_noise_stds, noise_of_gram
+
+if TYPE_CHECKING:
+    from dpgp.options import Options
+    from dpgp.steps.base import AnyOutlook
+    from dpgp.steps.known import Known
+    from dpgp.steps.purse import Purse
+
+UNLIMITED_STAGES = 4
+"""Stages in a learned metric where nothing has a price; a fixed dictionary needs one."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Release Σψψᵀ of features and of the residuals of every target, clipped."""
+
+    share: float
+    number: int
+    of: int
+    purpose: ClassVar[Purpose] = Purpose.FUNCTION
+
+    @classmethod
+    def planned(cls, purse: Purse) -> tuple[Stage, ...]:
+        """Split what other steps leave of the budget by the weights of the stages."""
+        weights = _weights(purse)
+        left = math.fsum(weights) if purse.is_unlimited else purse.left
+        shares = [left * weight / math.fsum(weights) for weight in weights]
+        return tuple(cls(share, k, len(shares)) for k, share in enumerate(shares, start=1))
+
+    @property
+    def label(self) -> str:
+        """Name in the certificate."""
+        return f"stage {self.number}"
+
+    @property
+    def activity(self) -> str:
+        """Say which of how many stages it is."""
+        return f"{self.label} of {self.of}"
+
+    def noise_stds(self, options: Options, mu: float) -> list[float]:
+        """Return the noise on features, targets and between them, at the smallest weight."""
+        return gram_noise_stds(options, mu)
+
+    def query(self, known: Known) -> GramQuery:
+        """Ask for the Gram matrix of features and of what the functions so far leave."""
+        fit, mu = known.fit, known.mu_of(self.share)
+        features = fit.ask(noise_of_gram(known.options, fit.target_weight, mu).cross_std)
+        return GramQuery(features, fit.residuals(fit.centres, fit.clips), fit.target_weight)
+
+    def learn(self, known: Known, release: GramRelease) -> None:
+        """Update the beliefs about every target, and every second time the dictionary."""
+        renew = self.number % 2 == 0 and self.number < self.of
+        known.fit.take(release, known.stage_weight(self.share), renew=renew)
+
+    def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
+        """Return what is expected to be left unknown after one more stage."""
+        return outlook.after_stage(self.share)
+
+    @classmethod
+    def why(cls, planned: Sequence[Stage]) -> str:
+        """Say how many stages there are, and what they cost relative to the first."""
+        if len(planned) <= 1:
+            return "stages: one"
+        split = " : ".join(f"{stage.share / planned[0].share:.3g}" for stage in planned)
+        return f"{len(planned)} stages, {split}, each about what the ones before left unexplained"
+
+
+def _weights(purse: Purse) -> tuple[float, ...]:
+    learns_metric, asked = purse.options.learns_metric, purse.options.stages
+    if purse.is_unlimited:
+        return (1.0,) * (UNLIMITED_STAGES if learns_metric else 1)
+    return stage_weights(purse.signal) if learns_metric and asked == STAGES else asked
