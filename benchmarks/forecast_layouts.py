@@ -74,4 +74,4 @@ def fit_layout(X, y, epsilon, seed, layout):
 def label(layout):
     if layout.families == ("grid",):
         return f"{layout.points} an axis"
-    return f"{'+'.join(layout.families)}, s = {layout.target_weight:g}"
+    return "+".join(layout.families)

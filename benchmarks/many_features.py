@@ -18,6 +18,8 @@ from threadpoolctl import threadpool_limits
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.projected import ProjectedFeatures
+from dpgp.inference.many.dictionary import Dictionary
+from dpgp.inference.many.families import MetricFamily, first_metric
 from dpgp.inference.many.stages import SMALLEST_NORM, MetricFit
 from dpgp.outcomes import Location
 from dpgp.privacy.books import Books
@@ -64,7 +66,9 @@ def stage(count):
     )
     inputs = UnitInputs(Box.from_bounds((-1, 1), INPUTS))
     synthetic = rng.uniform(-1, 1, (SYNTHETIC, INPUTS))
-    fit = MetricFit(inputs, synthetic, [Location(0.0, 0.5)], ROWS, count, 1.0)
+    family = MetricFamily(first_metric(synthetic), first_metric(synthetic))
+    dictionary = Dictionary(family, synthetic[:count], synthetic)
+    fit = MetricFit(inputs, dictionary, [Location(0.0, 0.5)], ROWS, 1.0)
     unit = ProjectedFeatures(fit.dictionary.features, np.eye(count), SMALLEST_NORM)
     features = BoxFeatures(inputs, unit)
     books, source = Books(1.0, 1e-6, Neighbours.REPLACE), noise_source(None)

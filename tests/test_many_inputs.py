@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
 
 import dpgp
 from dpgp import PrivateGPRegressor
@@ -219,3 +220,32 @@ def test_rows_of_a_person_that_err_together_count_once():
     )
     widths = [np.ptp(gp.predict_interval(T, latent=True), axis=0).mean() for gp in (once, often)]
     assert widths[1] > 0.8 * widths[0]
+
+
+WISHES = {
+    "a kernel": {"kernel": ConstantKernel(0.1) * RBF([1.0] * D)},
+    "several kernels": {
+        "kernel": [ConstantKernel(0.1) * DotProduct(), ConstantKernel(0.1) * RBF([1.0] * D)]
+    },
+    "features": {"features": "joint", "inducing_points": 160},
+    "points": {"inducing_points": X[:64]},
+    "a number of points": {"inducing_points": 96},
+}
+
+
+@pytest.mark.parametrize("wish", WISHES)
+def test_a_wish_is_a_dictionary_like_any_other(wish, tmp_path):
+    model = regressor(**WISHES[wish], stages=4).fit(X, Y)
+    assert relative_error(model) < 0.25
+    labels = [event.label for event in model.certificate_.releases]
+    assert {"linear stage", "stage 4"} <= set(labels)
+    model.save(tmp_path / "model.json")
+    again = dpgp.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_several_kernels_the_one_of_the_larger_evidence_is_kept(order):
+    kernels = WISHES["several kernels"]["kernel"]
+    model = regressor(kernel=[kernels[k] for k in order], stages=4).fit(X, Y)
+    assert "RBF" in str(model.posterior_.kernel)

@@ -126,11 +126,9 @@ class Options:
     def learns_metric(self) -> bool:
         """Whether stages take their features from what was released before.
 
-        So it is with many inputs, and with categories, for which no grid is made. A kernel,
-        features or inducing points of the user's stay as they were asked for.
+        So it is with many inputs, and with categories, for which no grid is made.
         """
-        wishes = self.own_kernels or self.families is not None or self.inducing_points is not None
-        return (self.columns >= MANY_INPUTS or bool(self.box.categories)) and not wishes
+        return self.columns >= MANY_INPUTS or bool(self.box.categories)
 
     def check_rows(self, public_rows: int | None) -> None:
         """Refuse fewer rows than inputs where their number is public: nothing could be learned."""

@@ -7,8 +7,8 @@ from sklearn.gaussian_process.kernels import RBF
 from dpgp.domain import Box
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.projected import KernelValues, ProjectedFeatures
-from dpgp.inference.many.dictionary import REFERENCE, kernel_of
+from dpgp.features.projected import DictionaryValues, ProjectedFeatures
+from dpgp.inference.many.families import REFERENCE, kernel_of
 
 GENERATOR = np.random.default_rng(0)
 Z = GENERATOR.uniform(-1, 1, (40, 4))
@@ -40,14 +40,16 @@ def test_features_are_those_of_the_dictionary_projected():
 
 
 def test_kernel_values_carry_the_functions_of_the_dictionary():
-    values, w = KernelValues(DICTIONARY), GENERATOR.normal(size=40)
+    values, w = DictionaryValues(DICTIONARY), GENERATOR.normal(size=40)
     U = GENERATOR.uniform(-1, 1, (20, 4))
     np.testing.assert_allclose(
         values.weights(w) @ values.evaluate(U), w @ DICTIONARY.evaluate(U), rtol=1e-8, atol=1e-10
     )
 
 
-@pytest.mark.parametrize("features", [projected(), KernelValues(DICTIONARY)], ids=["P", "values"])
+@pytest.mark.parametrize(
+    "features", [projected(), DictionaryValues(DICTIONARY)], ids=["P", "values"]
+)
 def test_a_row_has_the_same_features_wherever_it_stands(features):
     box = BoxFeatures(UnitInputs(Box.from_bounds((-1, 1), 4)), features)
     size, row = 512, GENERATOR.uniform(-1, 1, 4)

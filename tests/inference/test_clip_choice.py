@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from dpgp.inference.clip_choice import best_kappa, directions_of, guard_kappa
+from dpgp.inference.clip_choice import DIRECTIONS, best_kappa, guard_kappa
 from dpgp.inference.outcome_law import outcome_belief
 from dpgp.inference.residual_law import LAW_EDGES, gaussian_law, measured_law
 
@@ -47,5 +47,5 @@ def test_without_noise_nothing_is_clipped():
 
 
 def test_more_inputs_have_more_directions():
-    directions = [directions_of(columns) for columns in (1, 2, 3, 4, 9)]
+    directions = [DIRECTIONS[columns] for columns in sorted(DIRECTIONS)]
     assert directions == sorted(directions)

@@ -32,7 +32,7 @@ MAPS = {
     "joint": asked_layout(2, ("joint",), None).features(2),
     "linear": asked_layout(3, ("linear",), None).features(3),
     "additive": asked_layout(2, ("additive",), None).features(2),
-    "mixture": layouts(5)[0].features(5),
+    "mixture": asked_layout(5, ("linear", "additive", "joint"), None).features(5),
 }
 
 

@@ -10,7 +10,7 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import regular_grid
 from dpgp.inference.collapse import collapse, mixed, relative_spread, thin
 from dpgp.inference.evidence import Conditional, Measurement
-from dpgp.inference.many.dictionary import REFERENCE, kernel_of, theta_of
+from dpgp.inference.many.families import MetricFamily
 from dpgp.inference.marginal import WeightedPoints
 from dpgp.inference.moments import Moments
 from dpgp.inference.posterior import Posterior, mixture_half_width
@@ -186,11 +186,10 @@ def test_thinning_equal_weights_is_not_left_to_rounding(count):
 
 def test_a_point_has_the_same_numbers_at_any_place_of_a_large_block():
     rng = np.random.default_rng(5)
-    root, broad = rng.normal(size=(8, 8)) / 3, np.eye(8)
-    kernel = kernel_of(root, broad, REFERENCE)
-    features = InducingFeatures(kernel, rng.uniform(-1, 1, (608, 8)))
-    sds = REFERENCE * np.exp(0.3 * rng.normal(size=(5, 5)))
-    thetas = [np.append(theta_of(s, 1.1 + 0.1 * k, 8), -1.0) for k, s in enumerate(sds)]
+    family = MetricFamily(rng.normal(size=(8, 8)) / 3, np.eye(8))
+    features = InducingFeatures(family.reference, rng.uniform(-1, 1, (608, 8)))
+    kernel, thetas = family.in_bounds(family.start + 0.3 * rng.normal(size=(5, 6)), 1.0)
+    thetas = np.column_stack([thetas, np.full(5, -1.0)])
     model = posterior(features, kernel, thetas, V=0.01 * np.eye(608))
     for point in rng.uniform(-1, 1, (6, 8)):
         for numbers in model.predict(np.tile(point, (4096, 1))):

@@ -3,7 +3,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
 from dpgp.blas import single_threaded_blas
-from dpgp.inference.many.dictionary import REFERENCE, kernel_of
+from dpgp.inference.many.families import REFERENCE, kernel_of
 from dpgp.kernels.formula import gram_in_place, specify, weighted_gram
 from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, check_even
 

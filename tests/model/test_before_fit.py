@@ -54,7 +54,7 @@ def test_more_than_any_file_holds_is_refused():
 def test_features_of_the_users_own_are_counted_as_they_are():
     check_savable(asked(217, features="linear"))
     with pytest.raises(ModelFileError, match="fewer `inducing_points` or `stages`"):
-        check_savable(asked(300, features="additive"))
+        check_savable(asked(900, features="additive"))
 
 
 def test_a_refused_fit_spends_nothing(tmp_path, monkeypatch):

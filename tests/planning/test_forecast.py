@@ -15,7 +15,6 @@ from dpgp.planning.forecast import (
     _moved,
     after_steps,
     expected_gram,
-    prospect_of,
 )
 from dpgp.planning.prior_functions import (
     Functions,
@@ -54,7 +53,7 @@ def expected_stages(setting, prospect, shares):
 
 def errors(functions, n=2000, epsilon=1.0, stages=(0.1, 0.3, 0.6), **options):
     setting = Setting(n, 1, mu_of_guarantee(epsilon, 1e-6), **options)
-    prospect = prospect_of(setting, layouts(1)[0].features(1), functions)
+    prospect = Prospect(layouts(1)[0].features(1), functions)
     return after(setting, prospect, stages, 2.0)
 
 
@@ -193,13 +192,3 @@ def test_even_points_fill_every_margin(dimension):
     points = np.sort(_even_points(64, dimension), axis=0)
     even = (np.arange(64)[:, None] + 0.5) / 64
     assert np.max(np.abs(points - even)) < 0.12
-
-
-def test_many_inputs_take_the_isotropic_error():
-    chosen = plausible_functions(default_kernel(5), 5)
-    setting = Setting(3000, 5, 0.24)
-    prospect = prospect_of(setting, layouts(5)[0].features(5), chosen)
-    forecast = after(setting, prospect, (0.1, 0.3, 0.5), 1.2)
-    assert prospect.atoms is None
-    assert np.all(np.isfinite(forecast.rmse))
-    assert np.median(forecast.rmse / forecast.spread) < 1.0

@@ -3,6 +3,7 @@ import itertools
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from sklearn.gaussian_process.kernels import DotProduct
 
 import dpgp
 from dpgp.cli.columns import Column
@@ -59,10 +60,23 @@ def test_the_design_says_everything(girls):
     others += planned.calibration_share
     spent = planned.count_share + others + sum(planned.stages)
     assert spent == pytest.approx(1.0)
-    mixture = dpgp.plan(n=20_000, bounds=[(0, 1)] * 5, target_bounds=(0, 1), epsilon=3.0).design
-    assert sum(mixture.feature_shares) == pytest.approx(1.0)
-    assert len(mixture.length_scales) == len(mixture.features)
-    assert mixture.target_weight <= 1.0
+    five = {"n": 20_000, "bounds": [(0, 1)] * 5, "target_bounds": (0, 1), "epsilon": 3.0}
+    for wish in ({}, {"features": ("linear", "joint")}, {"inducing_points": np.eye(5)}):
+        mixture = dpgp.plan(**five, **wish).design
+        assert sum(mixture.feature_shares) == pytest.approx(1.0)
+        assert len(mixture.length_scales) == len(mixture.features)
+    assert mixture.n_features == 5
+    assert mixture.inducing_points == pytest.approx(np.eye(5))
+
+
+def test_features_that_were_asked_for_limit_what_is_forecast_of_many_inputs():
+    five = {"n": 50_000, "bounds": [(0, 1)] * 5, "target_bounds": (0, 1), "epsilon": 3.0}
+    free, line = dpgp.plan(**five), dpgp.plan(**five, features="linear")
+    assert line.forecast.rmse > 1.5 * free.forecast.rmse
+    assert line.design.n_features == 6
+    assert any("features, not privacy, limit" in why for why in line.why)
+    straight = dpgp.plan(**five, features="linear", kernel=DotProduct())
+    assert straight.forecast.rmse < 0.5 * line.forecast.rmse
 
 
 RELATIONS = list(itertools.product(("replace", "add-remove"), ("error", "ignore"), (False, True)))
@@ -108,7 +122,7 @@ def test_several_rows_of_a_person_cost_noise(girls):
 
 
 def test_one_line_for_each_choice(girls):
-    assert len(girls.why) == 12
+    assert len(girls.why) == 11
     assert all("\n" not in reason for reason in girls.why)
     given = dpgp.plan(n=5000, features="linear", warp=False, calibrate=False, stages=1, **GIRLS)
     assert "features: as asked for" in given.why

@@ -42,11 +42,6 @@ def test_the_step_is_taken_where_rows_and_budget_can_tell_a_scale():
     assert "no function of the scale" in MeasureScale.why([])
 
 
-def test_no_scale_without_places_that_stand_for_the_rows():
-    assert not taken(10**6, 3.0, columns=9, features="linear")
-    assert taken(10**6, 3.0, columns=8, features="linear")
-
-
 @given(arrays(np.float64, 16, elements=st.floats(allow_nan=False)))
 def test_distances_lie_within_minus_one_and_one(targets):
     X = np.linspace(-1, 1, 16)[:, None]

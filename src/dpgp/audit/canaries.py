@@ -26,10 +26,13 @@ from dpgp.privacy.noise import NoiseSource
 from dpgp.private.rows import Rows
 from dpgp.private.sums import exact_gram, integer_columns
 from dpgp.private.wall import Wall
-from dpgp.steps.queries import SMALLEST_WEIGHT, GramQuery
+from dpgp.steps.queries import GramQuery
 from dpgp.types import Array
 
-CANARIES = 128  # a power of two, and as many inputs: the rows of a Hadamard matrix are orthogonal
+CANARIES = 128
+"""A power of two, and as many inputs and targets: rows of a Hadamard matrix are orthogonal in both,
+so that a canary moves the Gram matrix as far as any row can."""
+
 CONSTANT_SHARE = 1e-3
 
 
@@ -49,9 +52,7 @@ class OneRun:
 def one_run(rows: int, source: NoiseSource, random: np.random.Generator) -> OneRun:
     """Release a Gram matrix of so many rows and about half of the canaries once, and guess."""
     inside = random.integers(2, size=CANARIES).astype(bool)
-    base = Rows(
-        random.uniform(-1.0, 1.0, (rows, CANARIES)), np.zeros((1, rows)), np.ones(rows, dtype=bool)
-    )
+    base = _rows(random.uniform(-1.0, 1.0, (rows, CANARIES)), np.zeros((CANARIES, rows)))
     canaries = hadamard(CANARIES).astype(np.float64)
     scores, strength, mu = _scores(base, canaries, inside, source)
     correct = int(((scores > strength / 2.0) == inside).sum())
@@ -73,17 +74,17 @@ def _scores(
 ) -> tuple[Array, Array, float]:
     """Return a score for every canary, N(0, 1) without it and N(strength, 1) with it."""
     options, query = _question()
-    rows = Rows(
-        np.concatenate([base.inputs, canaries[inside]]),
-        np.zeros((1, len(base) + int(inside.sum()))),
-        np.ones(len(base) + int(inside.sum()), dtype=bool),
+    present = canaries[inside]
+    rows = _rows(
+        np.concatenate([base.inputs, present]),
+        np.concatenate([base.targets, present.T], axis=1),
     )
     recorder, books = Recorder(source), Books(*BUDGET, options.neighbours)
     Wall(rows, options, books, recorder).release(query, 1.0, "canaries")
     (answer,) = recorder.answers
-    upper = np.triu_indices(query.features.dimension + 1)
+    upper = np.triu_indices(query.features.dimension + CANARIES)
     known = exact_gram(base, query.features, query.residuals)[upper]
-    change = np.zeros((query.features.dimension + 1,) * 2)
+    change = np.zeros((query.features.dimension + CANARIES,) * 2)
     weights = np.zeros_like(change)
     change[upper] = (answer.noisy - known).astype(np.float64) / answer.scales**2
     weights[upper] = answer.scales**-2.0
@@ -95,18 +96,21 @@ def _scores(
 
 def _question() -> tuple[Options, GramQuery]:
     box = Box.from_bounds((-1, 1), CANARIES)
-    target_box = Box.from_bounds((-1, 1), 1)
+    target_box = Box.from_bounds((-1, 1), CANARIES)
     options = Options.parse(
         box=box, target_box=target_box, neighbours="add-remove", features="linear"
     )
     line = BoxFeatures(UnitInputs(box), LinearFeatures(CANARIES, CONSTANT_SHARE))
-    none = Residuals(line, np.zeros((1, line.dimension)), np.array([1.0]))
-    return options, GramQuery(line, none, SMALLEST_WEIGHT)
+    none = Residuals(line, np.zeros((CANARIES, line.dimension)), np.ones(CANARIES))
+    return options, GramQuery(line, none)
+
+
+def _rows(inputs: Array, targets: Array) -> Rows:
+    return Rows(inputs, targets, np.ones(len(inputs), dtype=bool))
 
 
 def _integers(canaries: Array, query: GramQuery) -> Array:
-    rows = Rows(canaries, np.zeros((1, len(canaries))), np.ones(len(canaries), dtype=bool))
-    return integer_columns(rows, query.features, query.residuals)
+    return integer_columns(_rows(canaries, canaries.T), query.features, query.residuals)
 
 
 def _lower_mu(

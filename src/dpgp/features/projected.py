@@ -7,11 +7,42 @@ from functools import cached_property
 
 import numpy as np
 
+from dpgp.features.base import WhitenedMap
 from dpgp.features.inducing import InducingFeatures
 from dpgp.types import Array
 
 SLACK = 1.0 - 1e-12
 """Keeps the norm of a divided vector at most one in floating point."""
+
+
+@dataclass(frozen=True)
+class DictionaryValues:
+    """What functions of a dictionary are sums of: kernel values at its points, or its features.
+
+    Whoever wants a few sums need not whiten all kernel values first.
+    """
+
+    inner: WhitenedMap
+
+    @property
+    def dimension(self) -> int:
+        """Number of values."""
+        return self.inner.dimension
+
+    def weights(self, w: Array) -> Array:
+        """Return weights on the values of functions φ₀(x)ᵀw."""
+        if isinstance(self.inner, InducingFeatures):
+            return np.asarray(w @ self.inner.projection)
+        return w
+
+    def evaluate(self, U: Array, out: Array | None = None) -> Array:
+        """Return the values at the rows of ``U`` as columns."""
+        if not isinstance(self.inner, InducingFeatures):
+            return self.inner.evaluate(U, out)
+        values = self.inner.kernel_values(U)
+        if out is not None:
+            out[:] = values
+        return values
 
 
 @dataclass(frozen=True)
@@ -21,7 +52,7 @@ class ProjectedFeatures:
     The norm is at most one for any P and any φ₀, hence for any function of earlier releases.
     """
 
-    inner: InducingFeatures
+    inner: WhitenedMap
     P: Array  # (d, N)
     smallest_norm: float
 
@@ -32,34 +63,12 @@ class ProjectedFeatures:
 
     @cached_property
     def _coefficients(self) -> Array:
-        return np.asarray(self.P.T @ self.inner.projection)
+        return DictionaryValues(self.inner).weights(self.P.T)
 
     def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return the features of the rows of ``U`` as columns of norm at most one."""
-        values = np.matmul(self._coefficients, self.inner.kernel_values(U), out=out)
+        inner = DictionaryValues(self.inner).evaluate(U)
+        values = np.matmul(self._coefficients, inner, out=out)
         squares = np.einsum("dn,dn->n", values, values)
         values *= SLACK / np.maximum(np.sqrt(squares), self.smallest_norm)
         return np.asarray(values)
-
-
-@dataclass(frozen=True)
-class KernelValues:
-    """k(z_j, x) of a dictionary's inducing points, for functions whose weights are on them."""
-
-    inner: InducingFeatures
-
-    @property
-    def dimension(self) -> int:
-        """Number of inducing points."""
-        return self.inner.dimension
-
-    def weights(self, w: Array) -> Array:
-        """Return weights on kernel values of the function φ₀(x)ᵀw."""
-        return np.asarray(w @ self.inner.projection)
-
-    def evaluate(self, U: Array, out: Array | None = None) -> Array:
-        """Return the kernel values of the rows of ``U`` as columns."""
-        values = self.inner.kernel_values(U)
-        if out is not None:
-            out[:] = values
-        return values

@@ -9,8 +9,7 @@ import numpy as np
 from dpgp.inference.clipping import huber_bias
 from dpgp.inference.residual_law import CLIPS, ResidualLaw
 
-_DIRECTIONS = {1: 8.0, 2: 15.0, 3: 20.0}
-MANY_DIRECTIONS = 30.0
+DIRECTIONS = {1: 8.0, 2: 15.0, 3: 20.0}
 """How many directions of the weights a fit learns, about, by the number of inputs; by hand."""
 
 EVEN_WEIGHT = 0.25
@@ -22,11 +21,6 @@ of. By hand: Gaussian residuals shall not pay for it."""
 
 SMALLEST_CLIP = 1.0
 """In sds: little is gained below."""
-
-
-def directions_of(columns: int) -> float:
-    """Return how many directions of the weights a fit of fixed features learns, about."""
-    return _DIRECTIONS.get(columns, MANY_DIRECTIONS)
 
 
 def best_kappa(law: ResidualLaw, n: float, mu: float, directions: float) -> float:

@@ -31,12 +31,9 @@ class FixedFit:
     ``features`` are those of raw inputs, and ``targets`` the fit of every target on them.
     """
 
-    def __init__(
-        self, features: BoxFeatures, targets: Sequence[TargetFit], target_weight: float = 1.0
-    ) -> None:
+    def __init__(self, features: BoxFeatures, targets: Sequence[TargetFit]) -> None:
         self.features = features
         self.targets = tuple(targets)
-        self.target_weight = target_weight
 
     def ask(self, noise_std: float) -> BoxFeatures:
         """Return all features, the same for every stage."""
@@ -96,11 +93,9 @@ class FixedFit:
         return (1.0,) * len(self.targets)
 
     @cached_property
-    def input_model(self) -> InputModel | None:
-        """The density of the inputs behind the estimate of B; None where atoms are too few."""
+    def input_model(self) -> InputModel:
+        """The density of the inputs behind the estimate of B."""
         state, model = self.targets[0].fitted
-        if model.positions is None or model.atoms is None:
-            return None
         n, gram = self.targets[0].n, state.gram
         found = (
             gram.density

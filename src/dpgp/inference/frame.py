@@ -48,11 +48,6 @@ class Fit(Protocol):
     Functions have their weights on one dictionary, in units of the targets' bounds.
     """
 
-    @property
-    def target_weight(self) -> float:
-        """Weight s of the targets beside features of norm one."""
-        ...
-
     def ask(self, noise_std: float) -> FeatureMap:
         """Return features for a stage whose released sums carry noise of this sd."""
         ...
@@ -111,7 +106,7 @@ class Fit(Protocol):
         ...
 
     @property
-    def input_model(self) -> InputModel | None:
+    def input_model(self) -> InputModel:
         """Where rows are, for all that is known."""
         ...
 

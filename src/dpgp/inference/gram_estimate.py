@@ -24,12 +24,6 @@ smoother prior takes more noise out of B̂ and misses more of what rows do."""
 DENSITY_ROUGHNESS = 0.1
 """Variance of its rough part, relative to the smooth one."""
 
-MANY_INPUTS = 4
-"""From how many inputs on a density is thought of as a product of deviations of few inputs."""
-
-INTERACTION, INTERACTION_LENGTH, INTERACTION_ROUGHNESS = 0.3, 0.5, 0.05
-"""Weight of every further input in it, correlation length, variance of the rough part; by hand."""
-
 NOT_MISSED, MISSED = 1.1, 1.3
 """Between these shares of missed mass trust moves from the density to B̂ itself; noise alone stays
 below one but for fluctuations (`missed_mass`), and a tenth is left for them."""
@@ -128,17 +122,13 @@ class DoubtedEstimate:
         return (1.0 - self.doubt) * by_density + self.doubt * by_noise
 
 
-def estimate_gram(
-    stages: Sequence[StageRelease], atoms: Array | None, positions: Array | None
-) -> GramEstimate:
+def estimate_gram(stages: Sequence[StageRelease], atoms: Array, positions: Array) -> GramEstimate:
     """Pull the pooled B̂ back to what rows could have produced; an exact one is left alone."""
     B_hat, sigma_b = pool(stages)
     if sigma_b == 0.0:
         return IsotropicEstimate(B_hat, 0.0)
-    projected = IsotropicEstimate(feasible_part(B_hat, stages[-1].n), sigma_b)
-    if atoms is None or positions is None:
-        return projected
     n = stages[-1].n
+    projected = IsotropicEstimate(feasible_part(B_hat, n), sigma_b)
     sd = density_sd(B_hat, sigma_b, atoms, positions, n)
     density = density_estimate(B_hat, sigma_b, atoms, positions, n, sd)
     return DoubtedEstimate(density, projected, doubt(B_hat, sigma_b, density.B))
@@ -171,7 +161,7 @@ def misfit(B_hat: Array, sigma_b: float, B: Array) -> float:
 def doubt(B_hat: Array, sigma_b: float, B: Array) -> float:
     """Return the share s of B̂ itself: 0 where a density explains it, 1 where it does not.
 
-    Scattered atoms do not reach mass on corners and faces of the box (0/1 columns, many zeros). The
+    Atoms do not reach mass on corners and faces of the box well (0/1 columns, many zeros). The
     passage is continuous, so that roundings of another processor do not decide.
     """
     missed = (missed_mass(B_hat, sigma_b, B) - NOT_MISSED) / (MISSED - NOT_MISSED)
@@ -245,27 +235,11 @@ def density_estimate(
 
 
 def density_prior(positions: Array, n: float) -> Array:
-    """Return the prior covariance of the weights around the uniform n/G, for an sd of one."""
-    prior = _joint_prior if positions.shape[1] < MANY_INPUTS else _interaction_prior
-    return np.asarray((n / len(positions)) ** 2 * prior(positions))
+    """Return the prior covariance of the weights around the uniform n/G, for an sd of one.
 
-
-def _joint_prior(positions: Array) -> Array:
-    """k(x, x') = exp(−‖x − x'‖²/2ℓ²): smooth in all inputs together."""
+    k(x, x') = exp(−‖x − x'‖²/2ℓ²) and a rough part: smooth in all inputs together.
+    """
     squares = ((positions[:, None, :] - positions[None, :, :]) ** 2).sum(axis=-1)
     smooth = np.exp(-0.5 * squares / DENSITY_LENGTH**2)
-    return np.asarray(smooth + DENSITY_ROUGHNESS * np.eye(len(positions)))
-
-
-def _interaction_prior(positions: Array) -> Array:
-    r"""Return a prior of marginals first, pairs next, and so on (Durrande et al. 2013).
-
-    .. math:: k(x, x') \propto \prod_n\bigl(1 + c\,e^{-(x_n - x'_n)^2/2\ell^2}\bigr) - 1
-
-    """
-    G, D = positions.shape
-    product = np.ones((G, G))
-    for u in positions.T:
-        product *= 1.0 + INTERACTION * np.exp(-0.5 * (u[:, None] - u) ** 2 / INTERACTION_LENGTH**2)
-    smooth = (product - 1.0) / ((1.0 + INTERACTION) ** D - 1.0)
-    return np.asarray(smooth + INTERACTION_ROUGHNESS * np.eye(G))
+    prior = smooth + DENSITY_ROUGHNESS * np.eye(len(positions))
+    return np.asarray((n / len(positions)) ** 2 * prior)

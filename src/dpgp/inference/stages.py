@@ -12,7 +12,7 @@ import numpy as np
 
 from dpgp.features.base import WhitenedMap
 from dpgp.features.linear import LinearFeatures
-from dpgp.inference.clip_choice import best_kappa, directions_of, guard_kappa
+from dpgp.inference.clip_choice import DIRECTIONS, best_kappa, guard_kappa
 from dpgp.inference.clusters import clustered
 from dpgp.inference.collapse import collapse, mixed, relative_spread, thin
 from dpgp.inference.early_mean import EarlyMean
@@ -58,7 +58,7 @@ class Model:
 
     features: WhitenedMap
     kernel: Any
-    positions: Array | None
+    positions: Array
     outcome: OutcomeKind = NUMBER
 
     @property
@@ -72,16 +72,15 @@ class Model:
         return hyper_prior(self.kernel, self.columns, self.outcome)
 
     @cached_property
-    def atoms(self) -> Array | None:
+    def atoms(self) -> Array:
         """Features of the positions, one a row."""
-        return None if self.positions is None else self.features.evaluate(self.positions).T
+        return self.features.evaluate(self.positions).T
 
     @cached_property
     def guard_embedding(self) -> Array:
         """L with φ_s ≈ Lᵀφ over the box, for the features φ_s of the guard."""
-        positions = self.features.anchors if self.positions is None else self.positions
-        simple = LinearFeatures(self.columns, CONSTANT_SHARE).evaluate(positions)
-        return embed(self.features.evaluate(positions), simple)
+        simple = LinearFeatures(self.columns, CONSTANT_SHARE).evaluate(self.positions)
+        return embed(self.atoms.T, simple)
 
     def prior_moments(self) -> Moments:
         """Return beliefs before any release, at the centre of the prior."""
@@ -159,7 +158,7 @@ class TargetFit:
         self,
         features: WhitenedMap,
         kernels: Sequence[Any],
-        positions: Array | None,
+        positions: Array,
         kappa: float,
         n: float,
         rows_per_unit: int = 1,
@@ -207,9 +206,7 @@ class TargetFit:
     @property
     def _largest_residual(self) -> float:
         """1 + max|f₀| over public positions that fill the box."""
-        model, features = self.models[0], self.models[0].features
-        atoms = features.evaluate(features.anchors).T if model.atoms is None else model.atoms
-        values = atoms @ self.weights
+        values = self.models[0].atoms @ self.weights
         return min(LARGEST_RESIDUAL, 1.0 + float(np.abs(values).max()))
 
     def guard_clip(self, mu: float) -> float:
@@ -229,7 +226,7 @@ class TargetFit:
 
     def learn_law(self, law: ResidualLaw, mu: float) -> None:
         """Take the law of the residuals, and clip where it is best from now on."""
-        self.kappa = best_kappa(law, self.n, mu, directions_of(self.models[0].columns))
+        self.kappa = best_kappa(law, self.n, mu, DIRECTIONS[self.models[0].columns])
         state, _ = self.fitted
         self.early = EarlyMean(state.moments, self.stages[-1].clip, self.n)
         unit = self.residual_sd

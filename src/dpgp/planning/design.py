@@ -22,16 +22,16 @@ from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.inference import clipping
-from dpgp.inference.clip_choice import directions_of
+from dpgp.inference.clip_choice import DIRECTIONS
 from dpgp.inference.priors import default_kernel
 from dpgp.kernels.parameters import MEDIAN_LENGTH, median_length
 from dpgp.kernels.stationary import RBF
+from dpgp.options import Options
 from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.planning.assumption import Assumption
-from dpgp.planning.forecast import Errors, Outlook, after_steps, prospect_of
+from dpgp.planning.forecast import Errors, Outlook, Prospect, after_steps
 from dpgp.planning.prior_functions import Functions, plausible_functions
 from dpgp.planning.setting import Setting
-from dpgp.steps.queries import SMALLEST_WEIGHT
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ EQUAL = 1e-6
 
 
 JOINT_POINTS = 40
-"""Joint points beyond three inputs. By hand: interactions seen against d² noisy numbers."""
+"""Joint points where their number is not said. By hand: interactions seen against noise."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Families of features, how many points they have, and the weight s of the target beside them.
+    """Families of features, and how many points they have.
 
     ``points`` and ``length`` are those of an axis of a grid, or of the joint points.
     """
@@ -60,7 +60,6 @@ class Layout:
     families: tuple[str, ...]
     points: int = JOINT_POINTS
     length: float | None = None
-    target_weight: float = 1.0
 
     def features(self, columns: int) -> WrittenMap:
         """Return the features, with equal shares of the norm."""
@@ -96,18 +95,10 @@ DETAIL_FROM = 5000.0
 hand: a fifth to a third less error of functions with detail, for twice the time."""
 
 _DETAILED: dict[int, tuple[Layout, ...]] = {2: (Layout(("grid",), 9, 0.28),)}
-_MIXTURES = (
-    Layout(("linear", "additive", "joint"), target_weight=SMALLEST_WEIGHT),
-    Layout(("linear", "additive", "joint")),
-    Layout(("linear", "additive"), target_weight=SMALLEST_WEIGHT),
-    Layout(("linear",), target_weight=SMALLEST_WEIGHT),
-)
 
 
 def layouts(columns: int) -> tuple[Layout, ...]:
     """Return the layouts a plan chooses from, the rule of thumb first."""
-    if columns not in _GRIDS:
-        return _MIXTURES
     return tuple(Layout(("grid",), points, length) for points, length in _GRIDS[columns])
 
 
@@ -134,12 +125,19 @@ def asked_layout(columns: int, family: Sequence[str] | None, points: int | None)
     """Return the layout that the user's wishes leave, or None where nothing was asked for."""
     if family is None and points is None:
         return None
-    thumb = layouts(columns)[0]
-    families = thumb.families if family is None else tuple(family)
+    families = ("grid",) if family is None else tuple(family)
     on_grid = "grid" in families
     count, length = _GRIDS.get(columns, ((2, 1.0),))[0] if on_grid else (JOINT_POINTS, None)
-    count = count if points is None else points
-    return Layout(families, count, length, thumb.target_weight)
+    return Layout(families, count if points is None else points, length)
+
+
+def asked_features(options: Options) -> WrittenMap | None:
+    """Return the features that were asked for of many inputs; None where they are learned."""
+    points = options.inducing_points
+    if options.families is None or isinstance(points, np.ndarray):
+        return None
+    layout = asked_layout(options.columns, options.families, points)
+    return None if layout is None else layout.features(options.columns)
 
 
 @dataclass(frozen=True)
@@ -147,16 +145,12 @@ class Design:
     """The features, and where in the cube [−1, 1]^D a density of the inputs is looked for."""
 
     features: WrittenMap
-    positions: Array | None
+    positions: Array
     kappa: float
-    target_weight: float = 1.0
     layout: Layout | None = None
 
 
 _ATOMS = {1: 121, 2: 21, 3: 9}  # an axis: finer than a grid's features, at most 729 in all
-SCATTERED_ATOMS, MOST_SCATTERED = 800, 8
-"""Beyond three inputs atoms are scattered, as many as the time of a fit allows, and beyond eight
-they are too few to be of use. By hand."""
 
 SKEW_WEIGHT = 0.25
 """Of the squared bias of exponential noise beside variances in the choice of κ: Gaussian noise
@@ -184,24 +178,19 @@ def choose_design(
     layout = asked_layout(columns, family, inducing_points)
     if layout is None:
         layout = best_layout(setting, steps, kappa, kernel)
-    return Design(layout.features(columns), positions, kappa, layout.target_weight, layout)
+    return Design(layout.features(columns), positions, kappa, layout)
 
 
 def planned_kappa(setting: Setting) -> float:
     """Return where stages clip, in residual sds."""
     if not setting.outcome.is_clipped:
         return math.inf
-    return choose_kappa(setting.n, setting.mu, directions_of(setting.columns))
+    return choose_kappa(setting.n, setting.mu, DIRECTIONS[setting.columns])
 
 
-def density_positions(columns: int) -> Array | None:
-    """Return where a density of the inputs has its atoms: a grid, scattered points, or nowhere."""
-    low, high = [-1.0] * columns, [1.0] * columns
-    if columns in _ATOMS:
-        return regular_grid(low, high, _ATOMS[columns]).points
-    if columns <= MOST_SCATTERED:
-        return low_discrepancy_points(low, high, SCATTERED_ATOMS)
-    return None
+def density_positions(columns: int) -> Array:
+    """Return where a density of the inputs has its atoms: on a grid."""
+    return regular_grid([-1.0] * columns, [1.0] * columns, _ATOMS[columns]).points
 
 
 def best_layout(
@@ -248,8 +237,8 @@ def compare(
     """Forecast the errors of every layout."""
 
     def errors(layout: Layout) -> Errors:
-        prospect = prospect_of(setting, layout.features(setting.columns), functions)
-        outlook = Outlook.before(setting, prospect, kappa, layout.target_weight)
+        prospect = Prospect(layout.features(setting.columns), functions)
+        outlook = Outlook.before(setting, prospect, kappa)
         return after_steps(outlook, steps).errors()
 
     return [errors(layout) for layout in options]

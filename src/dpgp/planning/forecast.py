@@ -42,10 +42,6 @@ RIDGE = 3e-8
 """Ridge of the approximation of f by features where only its values matter; by hand: above
 what rounding errors need."""
 
-RIDGE_IN_NOISE = 0.1
-"""The same beyond three inputs, in units of 1/nμ: large weights that no release could show. By
-hand; `benchmarks/forecast.py` compares forecasts with fits."""
-
 PLAUSIBLE = (0.1, 0.9)
 """Quantiles over plausible functions that are the ends of a forecast: eight in ten lie between."""
 
@@ -77,7 +73,6 @@ class Prospect:
 
     features: WhitenedMap
     functions: Functions
-    ridge: float = RIDGE
 
     @cached_property
     def phi(self) -> Array:
@@ -97,7 +92,7 @@ class Prospect:
     @cached_property
     def projection(self) -> Array:
         """(M + ridge·I)⁻¹φ/m: w from the values of f at the m points."""
-        ridge = self.ridge * np.eye(len(self.M))
+        ridge = RIDGE * np.eye(len(self.M))
         return np.asarray(np.linalg.solve(self.M + ridge, self.phi / self.phi.shape[1]))
 
     @cached_property
@@ -110,26 +105,17 @@ class Prospect:
         return np.asarray(np.maximum(self.functions.mean_squares - seen, 0.0))
 
     @cached_property
-    def atoms(self) -> tuple[Array, Array] | None:
+    def atoms(self) -> tuple[Array, Array]:
         """Features of the atoms of a density of the inputs, and where they are."""
         columns = self.functions.columns
-        if columns not in _ATOMS:
-            return None
         positions = regular_grid([-1.0] * columns, [1.0] * columns, _ATOMS[columns]).points
         return self.features.evaluate(positions).T, positions
-
-
-def prospect_of(setting: Setting, features: WhitenedMap, functions: Functions) -> Prospect:
-    """Return the features' prospect, with the ridge that belongs to the way B is estimated."""
-    by_density = functions.columns in _ATOMS or math.isinf(setting.mu)
-    ridge = RIDGE if by_density else RIDGE_IN_NOISE / (setting.n * setting.mu)
-    return Prospect(features, functions, ridge)
 
 
 def expected_gram(n: float, prospect: Prospect, sigma_b: float) -> GramEstimate:
     """Return B = nM with the error that an estimate from noise of ``sigma_b`` will have."""
     B = n * prospect.M
-    if sigma_b == 0.0 or prospect.atoms is None:
+    if sigma_b == 0.0:
         return IsotropicEstimate(B, sigma_b)
     F, positions = prospect.atoms
     return density_estimate(n * F.T @ F / len(F), sigma_b, F, positions, n)
@@ -193,26 +179,23 @@ class Outlook:
     setting: Setting
     prospect: Prospect
     kappa: float
-    target_weight: float
     beliefs: tuple[Belief, ...]
     precision: float = 0.0
 
     @classmethod
-    def before(
-        cls, setting: Setting, prospect: Prospect, kappa: float, target_weight: float = 1.0
-    ) -> Outlook:
+    def before(cls, setting: Setting, prospect: Prospect, kappa: float) -> Outlook:
         """Return the outlook before the first step: the prior."""
         noises = prospect.functions.noise_variances + prospect.missing
         pairs = zip(prospect.C, noises, strict=True)
         beliefs = tuple(Belief(C, float(s2), C) for C, s2 in pairs)
-        return cls(setting, prospect, kappa, target_weight, beliefs)
+        return cls(setting, prospect, kappa, beliefs)
 
     def after_stage(self, share: float) -> Outlook:
         """Return the outlook after a Gram stage with a share of μ²."""
         setting = self.setting
         noise = gram_noise(
             setting.mu * math.sqrt(share),
-            self.target_weight / math.sqrt(setting.targets),
+            1.0 / math.sqrt(setting.targets),
             setting.targets,
             setting.neighbours,
             setting.rows_per_unit,

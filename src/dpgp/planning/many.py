@@ -13,21 +13,27 @@ of the information that survives while the metric is still unknown. docs/choosin
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
+from dpgp.arithmetic import TINY
+from dpgp.features.base import WhitenedMap
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.clipping import second_moment, slope
-from dpgp.inference.many.dictionary import REFERENCE, parts
-from dpgp.inference.many.metric import first_metric
+from dpgp.inference.many.families import REFERENCE, KernelFamily, first_metric, parts
 from dpgp.inference.many.plan import MOST_FEATURES, clip_kappa
 from dpgp.inference.many.target import FIRST_CLIP
 from dpgp.inference.many.water_filling import squared_weights
 from dpgp.inference.stage import LARGEST_RESIDUAL
+from dpgp.kernels.formula import batch_gram
 from dpgp.lattice import normal_points
+from dpgp.options import Options
 from dpgp.planning.assumption import Assumption
+from dpgp.planning.design import asked_features
 from dpgp.planning.forecast import Errors
 from dpgp.planning.setting import Setting
 from dpgp.privacy.mechanism import gram_noise
@@ -58,23 +64,44 @@ class ManyFunctions:
     """Plausible functions of many inputs, one row a kind: draws of weights, lengths and relevances.
 
     Variances of f over the cube and of the noise are in squared half-widths of the target.
+    ``kernel`` is one that was asked for, ``features`` the only ones that a fit will have.
     """
 
     draws: Array
     spreads: Array
     noise_variances: Array
+    columns: int
+    kernel: Any = None
+    features: WhitenedMap | None = None
+
+    @cached_property
+    def _shapes(self) -> Array:
+        """What features can show of every kind of function: variances along eigenfunctions."""
+        U = low_discrepancy_points([-1.0] * self.columns, [1.0] * self.columns, POINTS)
+        basis = None if self.features is None else np.linalg.qr(self.features.evaluate(U).T)[0]
+        own = self.kernel is not None
+        grams = _own_grams(self.kernel, U, self.draws) if own else _grams(U, self.draws)
+        return np.array([_spectrum(K, basis) for K in grams])
 
     @cached_property
     def spectra(self) -> Array:
         """Variances of eigenfunctions of f under its own prior, for every kind of function."""
-        columns = self.draws.shape[1] - OTHER_DRAWS
-        U = low_discrepancy_points([-1.0] * columns, [1.0] * columns, POINTS)
-        return np.array([_shape(U, draw) for draw in self.draws]) * self.spreads[:, None]
+        return np.asarray(self._shapes * self.spreads[:, None])
+
+    @cached_property
+    def missing(self) -> Array:
+        """Variance of f that the features miss."""
+        return np.asarray(np.maximum(self.spreads * (1.0 - self._shapes.sum(axis=1)), 0.0))
 
     def part(self, first: int, step: int) -> ManyFunctions:
         """Return every ``step``-th kind of function."""
         kept = slice(first, None, step)
-        return ManyFunctions(self.draws[kept], self.spreads[kept], self.noise_variances[kept])
+        return replace(
+            self,
+            draws=self.draws[kept],
+            spreads=self.spreads[kept],
+            noise_variances=self.noise_variances[kept],
+        )
 
 
 @lru_cache(maxsize=16)
@@ -89,21 +116,45 @@ def plausible_many(columns: int, assumption: Assumption | None = None) -> ManyFu
     explained = low + (high - low) * (np.argsort(np.argsort(normal[:, 1])) + 0.5) / FUNCTIONS
     spreads = explained * variances
     noises = told.noise_variances(lambda: spreads, variances - spreads)
-    return ManyFunctions(normal[:, 2:], spreads, noises)
+    return ManyFunctions(normal[:, 2:], spreads, noises, columns)
 
 
-def _shape(U: Array, draw: Array) -> Array:
-    """Return the spectrum of one kind of function, of sum one: weights of parts, relevances."""
-    columns = U.shape[1]
-    sds = REFERENCE[1:] * np.exp(LOG_SD_OF_WEIGHT * draw[:4])
-    relevance = np.exp(LOG_SD_OF_RELEVANCE * draw[5:])
-    relevance *= np.sqrt(columns / np.sum(relevance**2))
+def asked_many(options: Options, assumption: Assumption) -> ManyFunctions:
+    """Return functions as a user's kernel has them, seen through a user's features."""
+    usual = plausible_many(options.columns, assumption)
+    kernel, features = options.own_kernel, asked_features(options)
+    if kernel is None and features is None:
+        return usual  # its spectra are kept
+    return replace(usual, kernel=kernel, features=features)
+
+
+def _grams(U: Array, draws: Array) -> Iterator[Array]:
+    """Yield covariances of every kind of function: weights of the parts, lengths, relevances."""
     broad = first_metric(U)
-    root = broad * relevance * np.exp(-LOG_SD_OF_LENGTH * draw[4])
-    K = sum(sd**2 * kernel(U) for sd, kernel in zip(sds, parts(root, broad)[1:], strict=True))
+    for draw in draws:
+        sds = REFERENCE[1:] * np.exp(LOG_SD_OF_WEIGHT * draw[:4])
+        relevance = np.exp(LOG_SD_OF_RELEVANCE * draw[5:])
+        relevance *= np.sqrt(U.shape[1] / np.sum(relevance**2))
+        root = broad * relevance * np.exp(-LOG_SD_OF_LENGTH * draw[4])
+        kernels = zip(sds, parts(root, broad)[1:], strict=True)
+        yield np.asarray(sum(sd**2 * kernel(U) for sd, kernel in kernels))
+
+
+def _own_grams(kernel: Any, U: Array, draws: Array) -> Iterator[Array]:
+    """Yield covariances of a user's kernel, with hyperparameters from its weak prior."""
+    prior = KernelFamily.of([kernel], U.shape[1]).prior
+    many = np.resize(draws.T, (len(prior.mean), len(draws))).T
+    for theta in prior.mean + prior.sd * many:
+        yield np.broadcast_to(batch_gram(kernel, theta[None], U, U)[0], (len(U), len(U)))
+
+
+def _spectrum(K: Array, basis: Array | None) -> Array:
+    """Return shares of the variance of f along its eigenfunctions within a basis, descending."""
     centred = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-    spectrum = np.maximum(np.linalg.eigvalsh(centred)[::-1], 0.0)
-    return np.asarray(spectrum / spectrum.sum())
+    within = centred if basis is None else basis.T @ centred @ basis
+    spectrum = np.maximum(np.linalg.eigvalsh(within)[::-1], 0.0)
+    whole = spectrum.sum() if basis is None else np.trace(centred)
+    return np.asarray(spectrum / max(float(whole), TINY))
 
 
 @dataclass(frozen=True)
@@ -141,7 +192,9 @@ class ManyOutlook:
 
     def _clips(self) -> tuple[Array, Array]:
         """Return the residuals' sds, and where the next stage clips them."""
-        taus = np.sqrt(self.functions.noise_variances + self.unknown.sum(axis=1))
+        # what the features miss acts as noise
+        noise = self.functions.noise_variances + self.functions.missing
+        taus = np.sqrt(noise + self.unknown.sum(axis=1))
         if not self.setting.outcome.is_clipped:
             return taus, np.full_like(taus, LARGEST_RESIDUAL)
         if self.clips is None:
@@ -154,10 +207,10 @@ class ManyOutlook:
         """Return the root mean square error of f that is left, for every kind of function."""
         functions = self.functions
         return Errors(
-            np.sqrt(self.unknown.sum(axis=1)),
-            np.sqrt(functions.spectra.sum(axis=1)),
+            np.sqrt(self.unknown.sum(axis=1) + functions.missing),
+            np.sqrt(functions.spreads),
             np.sqrt(functions.noise_variances),
-            np.zeros(len(functions.noise_variances)),
+            np.sqrt(functions.missing),
         )
 
 

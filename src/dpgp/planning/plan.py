@@ -20,7 +20,7 @@ from dpgp.planning.assumption import Assumption
 from dpgp.planning.boxes import input_box, target_box
 from dpgp.planning.few_rows import DOCUMENT, nothing_better
 from dpgp.planning.forecast import Errors
-from dpgp.planning.many import ManyFunctions, plausible_many
+from dpgp.planning.many import ManyFunctions, asked_many
 from dpgp.planning.prior_functions import Functions, broad_functions
 from dpgp.planning.question import (
     Answer,
@@ -213,7 +213,7 @@ def plan_of(
     _check_rows(rows, answer)
     _check_use(rows, options.epsilon, answer.errors)
     expected = question.forecasts(answer.errors)
-    design = planned_design(answer, options.box)
+    design = planned_design(answer, options)
     why = reasons(question, answer)
     return Plan(rows, options.epsilon, options.delta, design, expected, why, question)
 
@@ -229,7 +229,7 @@ def _assumption(
 
 def _functions(options: Options, told: Assumption) -> Functions | ManyFunctions:
     if options.learns_metric:
-        return plausible_many(options.columns, told)
+        return asked_many(options, told)
     return broad_functions(options.kernels[0], options.columns, told)
 
 

@@ -14,8 +14,14 @@ from dpgp.inference.many.plan import clip_kappa, inducing_points
 from dpgp.options import Options
 from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.planning.assumption import Assumption
-from dpgp.planning.design import ADDITIVE_LENGTH, Design, choose_design, joint_length
-from dpgp.planning.forecast import PLAUSIBLE, Errors, Outlook, after_steps, prospect_of
+from dpgp.planning.design import (
+    ADDITIVE_LENGTH,
+    Design,
+    asked_features,
+    choose_design,
+    joint_length,
+)
+from dpgp.planning.forecast import PLAUSIBLE, Errors, Outlook, Prospect, after_steps
 from dpgp.planning.many import ManyFunctions, ManyOutlook
 from dpgp.planning.prior_functions import Functions
 from dpgp.planning.setting import Setting
@@ -61,7 +67,6 @@ class PlannedDesign:
     n_features: int
     inducing_points: Array
     length_scales: tuple[float | None, ...]
-    target_weight: float
     kappa: float
     stages: tuple[float, ...]
     count_share: float
@@ -117,8 +122,8 @@ def forecast(
     setting: Setting, steps: Sequence[Step], design: Design, functions: Functions
 ) -> Errors:
     """Forecast the errors of a design."""
-    prospect = prospect_of(setting, design.features, functions)
-    outlook = Outlook.before(setting, prospect, design.kappa, design.target_weight)
+    prospect = Prospect(design.features, functions)
+    outlook = Outlook.before(setting, prospect, design.kappa)
     return after_steps(outlook, steps).errors()
 
 
@@ -148,9 +153,10 @@ def share_of(steps: Sequence[Step], purpose: Purpose) -> float:
     return math.fsum(step.share for step in steps if step.purpose is purpose)
 
 
-def planned_design(answer: Answer, box: Box) -> PlannedDesign:
+def planned_design(answer: Answer, options: Options) -> PlannedDesign:
     """Describe a design in public numbers; inducing points in the units of the inputs."""
-    chosen = _learned(answer) if answer.design is None else _chosen(answer.design, box)
+    design, box = answer.design, options.box
+    chosen = _learned(answer, options) if design is None else _chosen(design, box)
     return PlannedDesign(
         **chosen,
         stages=tuple(stage.share for stage in answer.stages),
@@ -179,20 +185,23 @@ def _chosen(design: Design, box: Box) -> dict[str, Any]:
         "n_features": features.dimension,
         "inducing_points": np.asarray(box.centre + features.anchors * box.half_width),
         "length_scales": tuple(lengths.get(name) for name in names),
-        "target_weight": design.target_weight,
         "kappa": design.kappa,
     }
 
 
-def _learned(answer: Answer) -> dict[str, Any]:
-    """Describe features that are learned: their points are drawn from what is released."""
-    signal, columns = answer.setting.signal, answer.setting.columns
+def _learned(answer: Answer, options: Options) -> dict[str, Any]:
+    """Describe features of many inputs: learned ones have points that are drawn from releases."""
+    signal, box = answer.setting.signal, options.box
+    own, asked = asked_features(options), options.inducing_points
+    given = own.anchors if own else asked if isinstance(asked, np.ndarray) else None
+    names = options.families or (("learned",) if given is None else ("given",))
+    count = len(asked) if isinstance(asked, np.ndarray) else asked or inducing_points(signal)
+    points = np.empty((0, options.columns)) if given is None else given
     return {
-        "features": ("learned",),
-        "feature_shares": (1.0,),
-        "n_features": inducing_points(signal),
-        "inducing_points": np.empty((0, columns)),
-        "length_scales": (None,),
-        "target_weight": 1.0,
+        "features": names,
+        "feature_shares": (1.0 / len(names),) * len(names),
+        "n_features": own.dimension if own else count,
+        "inducing_points": np.asarray(box.centre + points * box.half_width),
+        "length_scales": (None,) * len(names),
         "kappa": clip_kappa(signal),
     }

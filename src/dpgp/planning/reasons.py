@@ -20,6 +20,8 @@ WHY_LEARNED = (
 )
 
 
+WHY_ASKED = "features: as asked for"
+
 WHY_LIMITED = (
     "the features, not privacy, limit the error: what they miss of such functions is most of it; a "
     "larger epsilon or more rows alone hardly help, more `inducing_points` may"
@@ -42,13 +44,12 @@ def reasons(question: Question, answer: Answer) -> tuple[str, ...]:
     of_steps = [kind.why([step for step in answer.steps if type(step) is kind]) for kind in kinds]
     design, functions = answer.design, question.functions
     if design is None or isinstance(functions, ManyFunctions):
-        return (assumed, WHY_LEARNED, *of_steps)
+        asked = question.options.families is not None
+        return (assumed, *limit, WHY_ASKED if asked else WHY_LEARNED, *of_steps)
     return (
         assumed,
         *limit,
         _why_features(question, answer, design, functions),
-        f"target weight s = {design.target_weight:g}: below 1 it takes noise from the Gram matrix "
-        "of the features and gives it to the sums with the target",
         _why_clipping(design),
         *of_steps,
         *_why_several_stages(question, answer, design, functions),
@@ -74,7 +75,7 @@ def _why_clipping(design: Design) -> str:
 def _why_features(question: Question, answer: Answer, design: Design, functions: Functions) -> str:
     layout, setting, asked = design.layout, answer.setting, question.options
     if layout is None or asked.families is not None or asked.inducing_points is not None:
-        return "features: as asked for"
+        return WHY_ASKED
     options = affordable(setting)
     errors = compare(setting, answer.steps, design.kappa, functions, options)
     others = [
@@ -87,7 +88,7 @@ def _why_features(question: Question, answer: Answer, design: Design, functions:
 def _name(layout: Layout) -> str:
     if layout.families == ("grid",):
         return f"{layout.points} points an axis (length {layout.length:g})"
-    return " + ".join(layout.families) + f" (s = {layout.target_weight:g})"
+    return " + ".join(layout.families)
 
 
 def _why_several_stages(

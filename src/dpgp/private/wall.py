@@ -92,7 +92,7 @@ class Wall:
         return release_exact_gram(
             totals,
             features.dimension,
-            noise_of_gram(self.options, query.target_weight, mu),
+            noise_of_gram(self.options, mu),
             label=label,
             books=self.books,
             source=self.source,

@@ -10,8 +10,8 @@ import numpy as np
 
 from dpgp.blas import single_threaded_blas
 from dpgp.planning.design import default_functions, planned_kappa, usual_assumption
-from dpgp.planning.forecast import PLAUSIBLE, Outlook, after_steps, prospect_of
-from dpgp.planning.many import plausible_many
+from dpgp.planning.forecast import PLAUSIBLE, Outlook, Prospect, after_steps
+from dpgp.planning.many import asked_many
 from dpgp.planning.question import Question
 from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import mu_of_guarantee
@@ -52,7 +52,7 @@ def _of_many(model: FittedModel) -> tuple[Iterator[Array], int]:
     """Return the errors of features that are learned, part by part, and how many there are."""
     options, n = model.options, model.stages[0][0].n
     told = usual_assumption(options.outcome)
-    functions = plausible_many(options.columns, told)
+    functions = asked_many(options, told)
     questions = (Question(options, functions.part(k, PARTS), told) for k in range(PARTS))
     errors = (question.answer(n, options.epsilon).errors.rmse for question in questions)
     return errors, len(functions.draws)
@@ -67,7 +67,7 @@ def _of_few(model: FittedModel, posterior: Posterior) -> tuple[Iterator[Array], 
     functions = default_functions(options.columns, options.outcome)
 
     def errors(part: Functions) -> Array:
-        prospect = prospect_of(setting, posterior.features, part)
+        prospect = Prospect(posterior.features, part)
         outlook = Outlook.before(setting, prospect, planned_kappa(setting))
         return after_steps(outlook, steps).errors().rmse
 

@@ -49,7 +49,7 @@ class Guard:
         return (cls(METRIC_SHARE),) if _is_heard(purse) else ()
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
-        """Return the noise on features, targets and between them, at the smallest weight."""
+        """Return the noise on features, targets and between them."""
         return gram_noise_stds(options, mu)
 
     def query(self, known: Known) -> GramQuery:
@@ -81,5 +81,5 @@ class Guard:
 
 def _is_heard(purse: Purse) -> bool:
     """Return whether the mean of clipped residuals is known to a tenth of the clip."""
-    noise = noise_of_gram(purse.options, 1.0, share_of_mu(purse.mu, METRIC_SHARE)).cross_std
+    noise = noise_of_gram(purse.options, share_of_mu(purse.mu, METRIC_SHARE)).cross_std
     return noise <= LARGEST_NOISE * purse.rows * math.sqrt(CONSTANT_SHARE)

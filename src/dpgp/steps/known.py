@@ -15,6 +15,8 @@ from dpgp.inference.conformal import Calibration
 from dpgp.inference.fixed import FixedFit
 from dpgp.inference.frame import Fit
 from dpgp.inference.local_scale import LocalScale
+from dpgp.inference.many.dictionary import Dictionary
+from dpgp.inference.many.families import KernelFamily, MetricFamily, first_metric
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import clip_kappa, inducing_points
 from dpgp.inference.many.stages import MetricFit
@@ -24,7 +26,7 @@ from dpgp.model.density import InputDensity
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
 from dpgp.outcomes import Location
-from dpgp.planning.design import choose_design
+from dpgp.planning.design import asked_features, choose_design
 from dpgp.planning.file_room import DENSITY_POINTS, most_points
 from dpgp.planning.setting import Setting
 from dpgp.privacy.accounting import share_of_mu
@@ -125,25 +127,31 @@ class Known:
             for _ in range(options.n_targets)
         ]
         features = BoxFeatures(self.inputs, design.features)
-        return FixedFit(features, targets, design.target_weight)
+        return FixedFit(features, targets)
 
     def _metric_fit(self) -> MetricFit:
         """Return a fit on the synthetic inputs, with the line as its first record."""
         if self.line is None:
             raise ValueError("a fit of many inputs starts with a line.")
-        rows = self.synthetic[:ROWS]
-        fit = MetricFit(
-            self.inputs,
-            rows,
-            self.locations,
-            self.n,
-            min(inducing_points(self.signal), most_points(rows.shape[1], len(self.locations))),
-            clip_kappa(self.signal),
-            self.options.outcome,
+        options, rows = self.options, self.synthetic[:ROWS]
+        first = first_metric(rows)
+        own = KernelFamily.of(options.own_kernels, self.columns) if options.own_kernels else None
+        dictionary = Dictionary(
+            own or MetricFamily(first, first), self._points(rows), rows, asked_features(options)
         )
+        kappa = clip_kappa(self.signal)
+        fit = MetricFit(self.inputs, dictionary, self.locations, self.n, kappa, options.outcome)
         phi = self.line.features.evaluate(rows).T
         fit.take_stage(self.line.release, phi, self.line.weight, renew=False)
         return fit
+
+    def _points(self, rows: Array) -> Array:
+        """Return inducing points: those that were asked for, or as many synthetic rows."""
+        asked = self.options.inducing_points
+        if isinstance(asked, np.ndarray):
+            return asked
+        wanted = inducing_points(self.signal) if asked is None else asked
+        return rows[: min(wanted, most_points(rows.shape[1], len(self.locations)))]
 
     def fitted(self, certificate: Certificate) -> FittedModel:
         """Return all that leaves a fit: functions of releases and of public choices."""
@@ -159,13 +167,7 @@ class Known:
             findings=self.findings,
         )
 
-    def _density(self) -> InputDensity | None:
+    def _density(self) -> InputDensity:
         """Return where rows are in the units of the inputs, and how many each place stands for."""
-        found = self.fit.input_model
-        if found is None or (self.columns > MOST_DRAWN and not self.options.learns_metric):
-            return None  # scattered atoms serve B, and nobody's eyes
-        found = found.thinned(DENSITY_POINTS)
+        found = self.fit.input_model.thinned(DENSITY_POINTS)
         return InputDensity(self.inputs.invert(found.places), found.weights)
-
-
-MOST_DRAWN = 3

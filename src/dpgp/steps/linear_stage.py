@@ -59,7 +59,7 @@ class LinearStage:
         return (cls(1.0 if purse.is_unlimited else linear_share(purse.signal, purse.columns)),)
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
-        """Return the noise on features, targets and between them, at the smallest weight."""
+        """Return the noise on features, targets and between them."""
         return gram_noise_stds(options, mu)
 
     def query(self, known: Known) -> GramQuery:

@@ -47,12 +47,7 @@ class GramQuery:
 
     features: FeatureMap
     residuals: RowValues
-    target_weight: float = 1.0
 
-
-SMALLEST_WEIGHT = 0.5
-"""The smallest weight of the target that a design may have: the noise on it is largest there, and
-that on the features, which matters beyond three inputs, smallest. By hand."""
 
 Query = CountQuery | HistogramQuery | GramQuery
 
@@ -63,12 +58,15 @@ def count_noise(options: Options, histograms: int, mu: float) -> float:
     return gaussian_sigma(sensitivity, mu)
 
 
-def noise_of_gram(options: Options, target_weight: float, mu: float) -> GramNoise:
-    """Return the noise on a Gram matrix of features and all targets."""
+def noise_of_gram(options: Options, mu: float) -> GramNoise:
+    """Return the noise on a Gram matrix of features and all targets, of weight one together.
+
+    At this weight the noise on the sums with the targets is that of releasing them alone.
+    """
     targets = options.n_targets
     return gram_noise(
         mu,
-        target_weight / math.sqrt(targets),
+        1.0 / math.sqrt(targets),
         targets,
         options.neighbours,
         options.max_rows_per_unit,
@@ -76,5 +74,5 @@ def noise_of_gram(options: Options, target_weight: float, mu: float) -> GramNois
 
 
 def gram_noise_stds(options: Options, mu: float) -> list[float]:
-    """Return all standard deviations of a Gram matrix, at the smallest weight of the target."""
-    return noise_of_gram(options, SMALLEST_WEIGHT, mu).matrix(1, 1).ravel().tolist()
+    """Return all standard deviations of a Gram matrix."""
+    return noise_of_gram(options, mu).matrix(1, 1).ravel().tolist()

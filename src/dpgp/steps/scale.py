@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 SYNTHETIC_PLACES = 1024
 """Synthetic rows that stand for all: the model's own sd at each takes time."""
 
-MOST_SCATTERED = 8
-"""Inputs up to which a density of them is looked for, where no metric is learned."""
-
 
 @dataclass(frozen=True)
 class MeasureScale:
@@ -45,17 +42,17 @@ class MeasureScale:
     def planned(cls, purse: Purse) -> tuple[MeasureScale, ...]:
         """Return the step where intervals are calibrated and the scale can be told from noise."""
         options = purse.options
-        if not options.calibrate or not _has_places(options):
+        if not options.calibrate or not _has_room(options):
             return ()
         if purse.is_unlimited:
             return (cls(1.0),)
-        whole = noise_of_gram(options, 1.0, purse.mu).cross_std
+        whole = noise_of_gram(options, purse.mu).cross_std
         share = scale_share(purse.rows, whole)
         error = layout_of(options).error(purse.rows, whole / np.sqrt(share))
         return (cls(share),) if error <= WORTH else ()
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
-        """Return the noise on features, distances and between them, at the smallest weight."""
+        """Return the noise on features, distances and between them."""
         return gram_noise_stds(options, mu)
 
     def query(self, known: Known) -> GramQuery:
@@ -69,10 +66,7 @@ class MeasureScale:
     def learn(self, known: Known, release: GramRelease) -> None:
         """Learn the function of the scale of every target."""
         layout, posteriors = layout_of(known.options), known.fit.posteriors
-        inputs = known.fit.input_model
-        if inputs is None:
-            raise ValueError("a function of the scale needs places that stand for the rows.")
-        inputs, sizes = inputs.thinned(SYNTHETIC_PLACES), _sizes(posteriors)
+        inputs, sizes = known.fit.input_model.thinned(SYNTHETIC_PLACES), _sizes(posteriors)
         known.scales = tuple(
             learn_scale(
                 Distances(release.cross[:, k], release.cross_std),
@@ -105,11 +99,10 @@ def _sizes(posteriors: Sequence[Posterior]) -> list[float]:
     return [posterior.moments.noise for posterior in posteriors]
 
 
-def _has_places(options: Options) -> bool:
-    """Return whether there are places that stand for the rows, and room for what they tell."""
-    if options.learns_metric:
-        return has_room_for_scale(UnitInputs(options.box).dimension, options.n_targets)
-    return options.columns <= MOST_SCATTERED
+def _has_room(options: Options) -> bool:
+    """Return whether a file has room for the scale of so many inputs."""
+    dimension = UnitInputs(options.box).dimension
+    return not options.learns_metric or has_room_for_scale(dimension, options.n_targets)
 
 
 def layout_of(options: Options) -> ScaleLayout:

@@ -51,14 +51,14 @@ class Stage:
         return f"{self.label} of {self.of}"
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
-        """Return the noise on features, targets and between them, at the smallest weight."""
+        """Return the noise on features, targets and between them."""
         return gram_noise_stds(options, mu)
 
     def query(self, known: Known) -> GramQuery:
         """Ask for the Gram matrix of features and of what the functions so far leave."""
         fit, mu = known.fit, known.mu_of(self.share)
-        features = fit.ask(noise_of_gram(known.options, fit.target_weight, mu).cross_std)
-        return GramQuery(features, fit.residuals(fit.centres, fit.clips), fit.target_weight)
+        features = fit.ask(noise_of_gram(known.options, mu).cross_std)
+        return GramQuery(features, fit.residuals(fit.centres, fit.clips))
 
     def learn(self, known: Known, release: GramRelease) -> None:
         """Update the beliefs about every target, and every second time the dictionary."""

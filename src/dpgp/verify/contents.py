@@ -95,9 +95,6 @@ def read_fit(document: Tree, claim: Claim) -> Fit:
     columns = len(as_items(inputs.get("low"), "inputs.low", LARGEST))
     is_yes_no = _object(document, "targets").get("classes") is not None
     complete = settings.get("missing") == "error" and not is_yes_no
-    asked = any(
-        settings.get(name) is not None for name in ("kernel", "features", "inducing_points")
-    )
     stages = as_items(document.get("stages"), "stages", MOST_STAGES)
     return Fit(
         claim=claim,
@@ -109,7 +106,7 @@ def read_fit(document: Tree, claim: Claim) -> Fit:
         levels=max(levels, default=0),
         targets=len(models),
         is_yes_no=is_yes_no,
-        learns_metric=(columns >= MANY_INPUTS or bool(levels)) and not asked,
+        learns_metric=columns >= MANY_INPUTS or bool(levels),
         may_warp=as_flag(settings.get("warp"), "settings.warp"),
         calibrates=as_flag(settings.get("calibrate"), "settings.calibrate"),
         weights=_weights(settings),

@@ -74,16 +74,6 @@ def _two(fit: Fit) -> float:
     return 2.0
 
 
-def _of_stages(fit: Fit) -> float:
-    """1 + Ks², with the weight s that the first stage's noise tells: σ_c/σ = clip²/s²."""
-    first = fit.stages[0]
-    clip, _, sigma_c = first.targets[0]
-    if first.features is None or sigma_c == 0.0:
-        return _two(fit)
-    sigma = first.sigma_b * _shrinkage(first.features) ** 2
-    return 1.0 + fit.targets * (clip * clip * sigma / sigma_c)
-
-
 def _columns(fit: Fit) -> float:
     return float(fit.columns)
 
@@ -93,7 +83,7 @@ def _targets(fit: Fit) -> float:
 
 
 STAGE = PlannedStep(
-    "stage", "gram", _of_stages, _stage_numbers, lambda fit: True, shares.constant(math.nan)
+    "stage", "gram", _two, _stage_numbers, lambda fit: True, shares.constant(math.nan)
 )
 """Stages are numbered, and share what the other steps leave by their weights."""
 

@@ -7,21 +7,39 @@ from scipy.stats import multivariate_normal
 
 from dpgp.inference.clipping import second_moment
 from dpgp.inference.many.belief import Evidence, climb, condition, lower_root
-from dpgp.inference.many.dictionary import REFERENCE, Dictionary, kernel_of, theta_of
+from dpgp.inference.many.dictionary import Dictionary
+from dpgp.inference.many.families import (
+    REFERENCE,
+    KernelFamily,
+    MetricFamily,
+    kernel_of,
+    metric_root,
+)
 from dpgp.inference.many.location import locate
-from dpgp.inference.many.metric import gradient_metric, metric_root
+from dpgp.inference.many.metric import gradient_metric
 from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.inference.many.records import Record, gram_correction, operator_of, read_records
 from dpgp.inference.many.residuals import residual_sd
 from dpgp.inference.many.target import Centre, Target
 from dpgp.inference.many.water_filling import squared_weights, water_filled
 from dpgp.inference.residual_law import gaussian_law
+from dpgp.kernels.linear import constant, straight
+from dpgp.kernels.stationary import RBF
 from dpgp.outcomes import Location
 
 RNG = np.random.default_rng(0)
 SYNTHETIC = RNG.uniform(-1, 1, (1024, 4))
 NONE = np.zeros(1024)
-DICTIONARY = Dictionary(1.2 * np.eye(4), 0.8 * np.eye(4), SYNTHETIC[:60], SYNTHETIC)
+FAMILY = MetricFamily(1.2 * np.eye(4), 0.8 * np.eye(4))
+DICTIONARY = Dictionary(FAMILY, SYNTHETIC[:60], SYNTHETIC)
+
+
+def theta(sds, length=1.0):
+    return np.append(np.log(sds), np.log(length))
+
+
+def prior(sds, length=1.0):
+    return DICTIONARY.priors.at(theta(sds, length), 1.0)
 
 
 def records_of(f, count=2, noise=0.01, seed=1):
@@ -36,13 +54,30 @@ def records_of(f, count=2, noise=0.01, seed=1):
 
 def test_prior_of_the_dictionary_is_that_of_its_kernel():
     P, sds = DICTIONARY.features.projection, np.array([0.3, 0.5, 0.2, 0.4, 0.9])
-    K = kernel_of(DICTIONARY.root, DICTIONARY.broad, sds)(DICTIONARY.anchors)
-    np.testing.assert_allclose(DICTIONARY.prior(sds), P @ K @ P.T, rtol=1e-8, atol=1e-10)
-    kernel = kernel_of(DICTIONARY.root, DICTIONARY.broad, REFERENCE).clone_with_theta(
-        theta_of(sds, 1.7, 4)
-    )
-    expected = P @ kernel(DICTIONARY.anchors) @ P.T
-    np.testing.assert_allclose(DICTIONARY.prior(sds, 1.7), expected, rtol=1e-8, atol=1e-10)
+    K = kernel_of(FAMILY.root, FAMILY.broad, sds)(DICTIONARY.points)
+    np.testing.assert_allclose(prior(sds), P @ K @ P.T, rtol=1e-8, atol=1e-10)
+    kernel, thetas = FAMILY.in_bounds(np.append(np.log(sds), np.log(1.7))[None], 1.0)
+    expected = P @ kernel.clone_with_theta(thetas[0])(DICTIONARY.points) @ P.T
+    np.testing.assert_allclose(prior(sds, 1.7), expected, rtol=1e-8, atol=1e-10)
+
+
+def test_a_kernel_of_the_users_is_in_units_of_the_bounds():
+    kernel = constant(0.2) * RBF(np.full(4, 0.9))
+    family = KernelFamily.of([kernel], 4)
+    dictionary = Dictionary(family, SYNTHETIC[:40], SYNTHETIC)
+    P, theta = dictionary.features.projection, kernel.theta + 0.3
+    expected = P @ kernel.clone_with_theta(theta)(SYNTHETIC[:40]) @ P.T / 0.5**2
+    np.testing.assert_allclose(dictionary.priors.at(theta, 0.5), expected, rtol=1e-8, atol=1e-10)
+    assert family.in_bounds(theta[None], 0.5)[0] is kernel
+
+
+def test_stages_take_the_sum_of_several_kernels():
+    kernels = [RBF(np.ones(4)), constant(1.0), straight()]
+    family = KernelFamily.of(kernels, 4)
+    whole = sum(np.asarray(kernel(SYNTHETIC[:9])) for kernel in kernels)
+    np.testing.assert_allclose(family.kernel(SYNTHETIC[:9]), whole)
+    assert [member.kernel for member in family.members] == kernels
+    assert KernelFamily.of(kernels[:1], 4).members == []
 
 
 def test_a_constant_is_a_function_of_the_dictionary():
@@ -72,7 +107,7 @@ def test_records_know_that_the_base_is_no_exact_constant():
 
 def test_posterior_and_evidence_are_those_of_the_textbook():
     equations = read_records(records_of(lambda X: X[:, 0]), DICTIONARY, NONE, NONE, 0.0)
-    C = DICTIONARY.prior(REFERENCE)
+    C = prior(REFERENCE)
     V = np.linalg.inv(np.linalg.inv(C + 1e-8 * np.eye(60)) + equations.J)
     belief = condition(equations, C)
     np.testing.assert_allclose(belief.covariance, V, rtol=1e-3, atol=1e-5)
@@ -89,18 +124,18 @@ def test_evidence_differs_between_priors_as_the_density_of_the_measurements_does
         return multivariate_normal.logpdf(a, cov=H @ C @ H.T + 0.05**2 * np.eye(len(a)))
 
     settings = [(REFERENCE, 1.0), (0.4 * REFERENCE, 1.0), (REFERENCE, 2.0)]
-    evidence = Evidence(equations, DICTIONARY)
-    found = [evidence(*setting) for setting in settings]
-    expected = [density(DICTIONARY.prior(*setting)) for setting in settings]
+    evidence = Evidence(equations, DICTIONARY, 1.0)
+    found = [evidence(theta(*setting)) for setting in settings]
+    expected = [density(prior(*setting)) for setting in settings]
     np.testing.assert_allclose(np.diff(found), np.diff(expected), atol=0.05)
 
 
 def test_climbing_raises_the_evidence_and_finds_the_line():
     equations = read_records(records_of(lambda X: 2 * X[:, 0], 4), DICTIONARY, NONE, NONE, 0.0)
-    evidence = Evidence(equations, DICTIONARY)
-    sds, value = climb(evidence, REFERENCE.copy())
-    assert value >= evidence(REFERENCE)
-    assert sds[1] > REFERENCE[1]
+    evidence = Evidence(equations, DICTIONARY, 1.0)
+    found, value = climb(evidence, FAMILY, FAMILY.start)
+    assert value >= evidence(FAMILY.start)
+    assert found[1] > FAMILY.start[1]
 
 
 def test_a_record_is_read_from_any_centre_and_pays_for_the_move():
@@ -133,7 +168,7 @@ def test_water_goes_where_it_is_cheapest_and_adds_up_to_one():
 
 
 def test_water_filled_features_have_a_mean_square_of_one():
-    root = np.linalg.cholesky(DICTIONARY.prior(REFERENCE) + 1e-8 * np.eye(60)).T
+    root = np.linalg.cholesky(prior(REFERENCE) + 1e-8 * np.eye(60)).T
     P = water_filled(root, DICTIONARY.second_moments, 1e-4, 25)
     phi = DICTIONARY.values @ P
     assert P.shape[1] <= 25
@@ -147,7 +182,7 @@ def test_the_metric_of_a_ridge_function_is_its_direction():
     equations = read_records(
         records_of(lambda X: np.sin(2 * X @ a), 12, 1e-3), DICTIONARY, NONE, NONE, 0.0
     )
-    metric = gradient_metric(DICTIONARY, condition(equations, DICTIONARY.prior(REFERENCE)))
+    metric = gradient_metric(DICTIONARY, condition(equations, prior(REFERENCE)))
     eigenvalues, Q = np.linalg.eigh(metric)
     assert eigenvalues[-1] > 5 * eigenvalues[-2]
     assert abs(Q[:, -1] @ a) > 0.97
@@ -250,11 +285,11 @@ def test_what_a_record_sees_is_computed_once_in_a_dictionary_and_anew_in_another
     seen = DICTIONARY.seen_by(operator)
     np.testing.assert_allclose(seen, operator @ DICTIONARY.values)
     assert DICTIONARY.seen_by(operator) is seen
-    other = replace(DICTIONARY, root=0.5 * DICTIONARY.root)
+    other = replace(DICTIONARY, family=replace(FAMILY, root=0.5 * FAMILY.root))
     np.testing.assert_allclose(other.seen_by(operator), operator @ other.values)
 
 
 def test_a_copy_of_a_target_clips_where_the_target_does():
-    target = Target(Location(0.0, 0.5), 100.0, 1.0, Centre(NONE, NONE), None)
+    target = Target(Location(0.0, 0.5), 100.0, 1.0, Centre(NONE, NONE), None, FAMILY.start)
     target.clip = 3.2
-    assert target.copy().clip == 3.2
+    assert target.starting_in(FAMILY).clip == 3.2

@@ -2,8 +2,8 @@ r"""Posterior and evidence of a linear Gaussian model in normal equations.
 
 With :math:`w \sim N(0, C)`, :math:`C = LL^\top` and records of precision J and linear term h:
 :math:`S = I + L^\top JL`, :math:`\bar w = LS^{-1}L^\top h` and :math:`V = LS^{-1}L^\top`.
-The evidence is wanted for many C that are sums of the same parts. With :math:`J = RR^\top`,
-:math:`h = Rg` and :math:`K = R^\top CR`, which is such a sum as well,
+The evidence is wanted for many C. With :math:`J = RR^\top`,
+:math:`h = Rg` and :math:`K = R^\top CR`,
 
 .. math:: \log p = \tfrac12 g^\top g - \tfrac12 g^\top(I + K)^{-1}g - \tfrac12\log|I + K|
 
@@ -18,15 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from dpgp.inference.many.dictionary import REFERENCE, Dictionary
+from dpgp.inference.many.dictionary import Dictionary
+from dpgp.inference.many.families import Family
 from dpgp.inference.many.records import NormalEquations
 from dpgp.types import Array
 
 LOG_STEP = 0.5
-LOG_SD_OF_SDS = 0.7
-"""Prior sd of the logarithm of every prior sd, around the reference."""
-
-LOWEST, HIGHEST = 0.3, 1.35
+"""Step of the logarithm of a hyperparameter; by hand: stages are few, and the end integrates."""
 
 JITTERS = 10.0 ** np.arange(-8.0, 1.0, 2.0)
 """Relative to the mean variance."""
@@ -48,11 +46,6 @@ class WeightBelief:
         return np.asarray(self.root.T @ self.root)
 
 
-def prior_root(dictionary: Dictionary) -> Array:
-    """Return a root of the prior covariance before anything is known."""
-    return np.asarray(lower_root(dictionary.prior(REFERENCE)).T)
-
-
 def condition(equations: NormalEquations, C: Array) -> WeightBelief:
     """Return the posterior of the weights under the prior covariance C."""
     L = lower_root(C)
@@ -63,50 +56,37 @@ def condition(equations: NormalEquations, C: Array) -> WeightBelief:
 
 
 class Evidence:
-    """log p(records) of one dictionary as a function of prior sds and of the length."""
+    """log p(records) of one dictionary as a function of θ, for a target of this scale."""
 
-    def __init__(self, equations: NormalEquations, dictionary: Dictionary) -> None:
+    def __init__(self, equations: NormalEquations, dictionary: Dictionary, scale: float) -> None:
         precisions, Q = np.linalg.eigh(equations.J)
         known = precisions > SMALLEST_PRECISION * precisions[-1]
         roots = np.sqrt(precisions[known])
-        self._R = Q[:, known] * roots
         self._g = Q[:, known].T @ equations.h / roots
-        self._dictionary = dictionary
-        self._parts = np.stack([self._seen(C) for C in dictionary.part_covariances])
+        self._priors = dictionary.priors.along(Q[:, known] * roots)
+        self._scale = scale
 
-    def __call__(self, sds: Array, length: float = 1.0) -> float:
+    def __call__(self, theta: Array) -> float:
         """Return the evidence, up to a constant of the data."""
-        K = np.tensordot(sds**2, self._parts, axes=1)
-        if length != 1.0:
-            K += sds[-1] ** 2 * (
-                self._seen(self._dictionary.smooth_covariance(length)) - self._parts[-1]
-            )
-        root = _root_of_one_plus(K)
+        root = _root_of_one_plus(self._priors.at(theta, self._scale))
         half = solve_triangular(root, self._g, lower=True, check_finite=False)
         explained = 0.5 * float(self._g @ self._g - half @ half)
         return explained - float(np.log(np.diag(root)).sum())
 
-    def _seen(self, C: Array) -> Array:
-        return np.asarray(self._R.T @ C @ self._R)
 
-
-def climb(evidence: Evidence, sds: Array) -> tuple[Array, float]:
-    """Return prior sds after one sweep of steps that raise the evidence, and its value."""
-    value = evidence(sds) + log_prior(sds)
-    for part in range(len(sds)):
+def climb(evidence: Evidence, family: Family, theta: Array) -> tuple[Array, float]:
+    """Return θ after one sweep of steps that raise the evidence, and its value."""
+    value = evidence(theta) + family.log_prior(theta)
+    for part in range(family.climbed):
         for step in (LOG_STEP, -LOG_STEP):
-            trial = sds.copy()
-            trial[part] = np.clip(trial[part] * np.exp(step), LOWEST * REFERENCE[part], HIGHEST)
-            other = evidence(trial) + log_prior(trial)
+            trial = theta.copy()
+            trial[part] += step
+            trial = family.within(trial)
+            other = evidence(trial) + family.log_prior(trial)
             if other > value:
-                sds, value = trial, other
+                theta, value = trial, other
                 break
-    return sds, value
-
-
-def log_prior(sds: Array) -> float:
-    """Return the log density of the prior sds, up to a constant."""
-    return float(-0.5 * np.sum((np.log(sds / REFERENCE) / LOG_SD_OF_SDS) ** 2))
+    return theta, value
 
 
 def _root_of_one_plus(K: Array) -> Array:

@@ -1,70 +1,43 @@
-r"""The functions a fit of many inputs is about: one Gaussian process of five parts.
+r"""The functions a fit of many inputs is about: features with a prior of their weights.
 
-.. math:: k = s_0^2 + s_1^2\,\tfrac1D x^\top y + s_2^2\,k_{add} + s_3^2\,k_{L_0}(x, y)
-          + s_4^2\,k_L(x, y)
-
-a constant, a line, a sum of functions of one input, a broad function in the metric :math:`L_0` that
-treats all inputs alike, and a smooth function in the learned metric L. A metric that has learned
-too early that an input does not matter is never sure of it: the broad part keeps looking. The
-features are those of inducing points at synthetic rows, :math:`\phi = K_{ZZ}^{-1/2}k_Z`; other
-weights s enter through the prior of the weights, :math:`C_s = \sum_b s_b^2 PK_bP^\top`.
+Features are those of inducing points at synthetic rows, :math:`\phi = K_{ZZ}^{-1/2}k_Z` of the
+family's reference kernel, or the user's own. Another kernel of the family enters through the prior
+of the weights, :math:`C_\theta = PK_\theta(Z, Z)P^\top`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from dpgp.features.base import WrittenMap
 from dpgp.features.inducing import InducingFeatures
-from dpgp.kernels.linear import AdditiveRBF, constant, straight
-from dpgp.kernels.stationary import MetricRBF
+from dpgp.inference.many.families import Covariances, Family
 from dpgp.types import Array
 
-REFERENCE = np.array([0.5, 0.8, 0.6, 0.3, 0.7])
-"""Prior sds of constant, line, sum, broad and smooth part, in sds of the target."""
-
-
-def parts(root: Array, broad: Array) -> tuple[Any, ...]:
-    """Return the kernels of the five parts, each of variance about one at most."""
-    line = constant(1.0 / len(root), fixed=True) * straight()
-    return constant(1.0, fixed=True), line, AdditiveRBF(), MetricRBF(broad), MetricRBF(root)
-
-
-def kernel_of(root: Array, broad: Array, sds: Array) -> Any:
-    """Return the sum of the parts; its hyperparameters are their variances and the length."""
-    level, line, additive, everywhere, smooth = (float(sd) ** 2 for sd in sds)
-    return (
-        constant(level)
-        + constant(line / len(root)) * straight()
-        + constant(additive) * AdditiveRBF()
-        + constant(everywhere) * MetricRBF(broad, fixed=("length_scale",))
-        + constant(smooth) * MetricRBF(root)
-    )
-
-
-def theta_of(sds: Array, length: float, columns: int) -> Array:
-    """Return the logarithms of the hyperparameters of :func:`kernel_of`."""
-    sizes = np.array([1.0, columns, 1.0, 1.0, 1.0])
-    return np.append(2.0 * np.log(sds) - np.log(sizes), np.log(length))
+RIDGE = 1e-6
+"""Of the mean eigenvalue, in the least squares of the nearest function: above rounding errors."""
 
 
 @dataclass(frozen=True)
 class Dictionary:
-    """Features of inducing points under a metric, and what they are at the synthetic rows."""
+    """Features under a family of kernels, and what they are at the synthetic rows.
 
-    root: Array  # L, (D, D)
-    broad: Array  # L₀
-    anchors: Array  # Z
+    ``own`` are features that were asked for; otherwise they are those of the ``points``.
+    """
+
+    family: Family
+    points: Array
     synthetic: Array
+    own: WrittenMap | None = None
     _seen: dict[int, tuple[Array, Array]] = field(init=False, repr=False, default_factory=dict)
 
     @cached_property
-    def features(self) -> InducingFeatures:
-        """φ = K_ZZ^{−1/2}k_Z of the kernel with the reference sds."""
-        return InducingFeatures(kernel_of(self.root, self.broad, REFERENCE), self.anchors)
+    def features(self) -> WrittenMap:
+        """φ, whose weights functions have."""
+        return self.own or InducingFeatures(self.family.reference, self.points)
 
     @cached_property
     def values(self) -> Array:
@@ -72,29 +45,14 @@ class Dictionary:
         return self.features.evaluate(self.synthetic).T
 
     @cached_property
-    def part_covariances(self) -> Array:
-        """P K_b(Z, Z) Pᵀ of the five parts."""
-        P, Z = self.features.projection, self.anchors
-        kernels = parts(self.root, self.broad)
-        grams = (np.broadcast_to(kernel(Z), (len(Z), len(Z))) for kernel in kernels)
-        return np.stack([P @ gram @ P.T for gram in grams])
-
-    @cached_property
     def second_moments(self) -> Array:
         """E[φφᵀ] over the synthetic rows."""
         return np.asarray(self.values.T @ self.values / len(self.values))
 
-    def prior(self, sds: Array, length: float = 1.0) -> Array:
-        """Return C = Σ s_b² P K_b Pᵀ, where the metric is divided by a length."""
-        C = np.tensordot(sds**2, self.part_covariances, axes=1)
-        if length != 1.0:
-            C += sds[-1] ** 2 * (self.smooth_covariance(length) - self.part_covariances[-1])
-        return np.asarray(C)
-
-    def smooth_covariance(self, length: float) -> Array:
-        """Return P K Pᵀ of the smooth part, where the metric is divided by a length."""
-        P = self.features.projection
-        return np.asarray(P @ MetricRBF(self.root, length)(self.anchors) @ P.T)
+    @cached_property
+    def priors(self) -> Covariances:
+        """Prior covariances of the weights."""
+        return self.family.covariances(self.features.anchors, self.features.projection)
 
     def seen_by(self, operator: Array) -> Array:
         """Return HΦ, what a record of this operator H sees of the weights; computed once."""
@@ -106,7 +64,7 @@ class Dictionary:
     def nearest(self, values: Array) -> Array:
         """Return the weights of the function nearest to values at the synthetic rows."""
         C, m = self.second_moments, len(values)
-        ridge = 1e-6 * np.trace(C) / len(C) * np.eye(len(C))
+        ridge = RIDGE * np.trace(C) / len(C) * np.eye(len(C))
         cross = self.values.T @ values / m
         return np.asarray(np.linalg.solve(C + ridge, cross))
 

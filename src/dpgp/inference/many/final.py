@@ -1,7 +1,7 @@
 r"""The posterior of a fit of many inputs: one Gaussian process, marginal over hyperparameters.
 
-All records are read once more in the last dictionary, from the last mean. Prior sds of the
-parts and a length of the metric are integrated over by importance sampling.
+All records are read once more in the last dictionary, from the last mean. Hyperparameters are
+integrated over by importance sampling.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dpgp.inference.collapse import thin
 from dpgp.inference.evidence import Measurement
 from dpgp.inference.gram_estimate import IsotropicEstimate
 from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, expect_bias
-from dpgp.inference.many.belief import Evidence, WeightBelief, condition, log_prior
-from dpgp.inference.many.dictionary import Dictionary, kernel_of, theta_of
+from dpgp.inference.many.belief import Evidence, WeightBelief, condition
+from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.records import NormalEquations
 from dpgp.inference.many.target import Target
 from dpgp.inference.marginal import Proposal, WeightedPoints, integrate
@@ -27,9 +27,6 @@ from dpgp.inference.stage import StageRelease
 from dpgp.types import Array
 
 POINTS, ROUNDS, DRAWS = 16, 1, 5
-LENGTH_SD = 0.5
-"""Prior sd of the logarithm of the length."""
-
 LEAST_NOISE = 0.25
 """Smallest share of the residuals' variance that is noise."""
 
@@ -49,8 +46,9 @@ def final_of(target: Target, dictionary: Dictionary) -> Final:
     """Return the posterior of a target in units of its public bounds."""
     mean = target.base(dictionary) + dictionary.at_synthetic(target.belief.mean)
     equations = target.read(dictionary, mean)
-    points = _integrate(equations, dictionary, target.sds)
-    beliefs = [condition(equations, _prior(dictionary, theta)) for theta in points.thetas]
+    points = _integrate(equations, target, dictionary)
+    scale = target.location.scale
+    beliefs = [condition(equations, dictionary.priors.at(t, scale)) for t in points.thetas]
     degrees = np.mean([np.sum((belief.root @ equations.J) * belief.root) for belief in beliefs])
     return Final(_collapse(target, dictionary, points, beliefs), float(degrees))
 
@@ -104,30 +102,23 @@ def _bias(posterior: Posterior, target: Target, clip: float) -> BiasPrior:
 
 def _line(dictionary: Dictionary) -> Array:
     """L with φ_s ≈ Lᵀφ for constant and linear features φ_s."""
-    Z = dictionary.anchors
+    Z = dictionary.features.anchors
     line = LinearFeatures(Z.shape[1], CONSTANT_SHARE).evaluate(Z)
     return np.asarray(dictionary.features.projection @ line.T)
 
 
-def _prior(dictionary: Dictionary, theta: Array) -> Array:
-    return dictionary.prior(np.exp(theta[:-1]), float(np.exp(theta[-1])))
-
-
-def _integrate(equations: NormalEquations, dictionary: Dictionary, sds: Array) -> WeightedPoints:
-    """Weigh (log sds, log length) by the evidence, around the sds that the stages found."""
-    evidence = Evidence(equations, dictionary)
+def _integrate(
+    equations: NormalEquations, target: Target, dictionary: Dictionary
+) -> WeightedPoints:
+    """Weigh θ by the evidence, around what the stages found."""
+    family, evidence = dictionary.family, Evidence(equations, dictionary, target.location.scale)
 
     def log_density(thetas: Array) -> Array:
-        return np.array(
-            [
-                evidence(np.exp(theta[:-1]), float(np.exp(theta[-1])))
-                + log_prior(np.exp(theta[:-1]))
-                - 0.5 * (theta[-1] / LENGTH_SD) ** 2
-                for theta in thetas
-            ]
-        )
+        return np.array([evidence(theta) + family.log_prior(theta) for theta in thetas])
 
-    start = Proposal(np.append(np.log(sds), 0.0), np.diag([0.5**2] * len(sds) + [0.25**2]))
+    if not len(target.theta):
+        return WeightedPoints(target.theta[None], np.ones(1), evidence(target.theta))
+    start = Proposal(target.theta, np.diag(family.spreads**2))
     points, _ = integrate(log_density, [start], POINTS, ROUNDS)
     index = thin(points, DRAWS)
     return WeightedPoints(points.thetas[index], np.full(DRAWS, 1.0 / DRAWS), points.log_integral)
@@ -150,20 +141,16 @@ def _collapse(
     place, scale = target.location.centre, target.location.scale
     unknown = float(np.sum(V * C))
     noise = np.sqrt(max(target.forecast**2 - unknown, LEAST_NOISE * target.forecast**2))
-    columns = dictionary.anchors.shape[1]
-    thetas = [
-        np.append(theta_of(scale * np.exp(t[:-1]), np.exp(t[-1]), columns), np.log(scale * noise))
-        for t in points.thetas
-    ]
+    kernel, thetas = dictionary.family.in_bounds(points.thetas, scale)
     return Posterior(
         features=dictionary.features,
-        kernel=kernel_of(dictionary.root, dictionary.broad, scale * target.sds),
+        kernel=kernel,
         moments=Moments(
             place * dictionary.one + scale * means.mean(axis=0),
             scale**2 * (V + V.T) / 2,
             float(scale * noise),
         ),
-        thetas=np.array(thetas),
+        thetas=np.column_stack([thetas, np.full(len(thetas), np.log(scale * noise))]),
         spreads=spreads / spreads.mean(),
         log_evidence=points.log_integral,
     )

@@ -16,19 +16,14 @@ from dpgp.inference.many.dictionary import Dictionary
 from dpgp.types import Array
 
 POINTS = 500
+"""Synthetic rows at which gradients are taken: an average of so many is known to a twentieth."""
+
 MOST_MOVED = 1024
 """Points that are moved along every input at once: gradients at all of them take gigabytes where
 inputs are many."""
+
 STEP = 0.01
-FLOOR = 1e-3
-"""Smallest eigenvalue of a metric, relative to its largest."""
-
-
-def first_metric(synthetic: Array) -> Array:
-    """Return the root of the metric before anything is known: the same in all directions."""
-    D = synthetic.shape[1]
-    sd = max(float(np.mean(synthetic.std(axis=0))), 0.05)
-    return np.asarray(np.eye(D) / (0.7 * np.sqrt(D) * sd))
+"""Half of the distance of two points whose difference is a gradient: far below any length."""
 
 
 def gradient_metric(dictionary: Dictionary, belief: WeightBelief) -> Array:
@@ -51,12 +46,6 @@ def _outer(dictionary: Dictionary, belief: WeightBelief, X: Array) -> Array:
     spread = (gradients.reshape(-1, d) @ belief.root.T).reshape(points, D, -1)
     outer = mean.T @ mean + np.einsum("pik,pjk->ij", spread, spread, optimize=True)
     return np.asarray(outer)
-
-
-def metric_root(metric: Array) -> Array:
-    """Return L with LLᵀ = M, small eigenvalues raised to the floor."""
-    eigenvalues, Q = np.linalg.eigh(metric)
-    return np.asarray(Q * np.sqrt(np.maximum(eigenvalues, FLOOR * eigenvalues[-1])))
 
 
 def _gradients(dictionary: Dictionary, X: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.projected import KernelValues, ProjectedFeatures
+from dpgp.features.projected import DictionaryValues, ProjectedFeatures
 from dpgp.features.residuals import Residuals
 from dpgp.inference.frame import InputModel
-from dpgp.inference.many.belief import WeightBelief, lower_root, prior_root
+from dpgp.inference.many.belief import WeightBelief, lower_root
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.final import Final, final_of, guarded, unguarded
-from dpgp.inference.many.metric import first_metric, gradient_metric, metric_root
+from dpgp.inference.many.metric import gradient_metric
 from dpgp.inference.many.plan import MOST_FEATURES
 from dpgp.inference.many.records import gram_correction, operator_of
 from dpgp.inference.many.target import Centre, Measured, Target
@@ -44,25 +45,24 @@ LARGEST_LEVERAGE = 0.5
 class MetricFit:
     """Takes releases one by one, and says what to release next; never sees a row."""
 
-    target_weight = 1.0
-
     def __init__(
         self,
         inputs: UnitInputs,
-        synthetic: Array,
+        dictionary: Dictionary,
         locations: Sequence[Location],
         n: float,
-        inducing: int,
         kappa: float,
         outcome: OutcomeKind = NUMBER,
     ) -> None:
-        self.inputs, self.n, self.outcome = inputs, n, outcome
-        first = first_metric(synthetic)
-        self.dictionary = Dictionary(first, first, synthetic[:inducing], synthetic)
-        d = self.dictionary.features.dimension
-        nothing = Centre(np.zeros(d), np.zeros(len(synthetic)))
-        prior = WeightBelief(np.zeros(d), prior_root(self.dictionary))
-        self.targets = [Target(place, n, kappa, nothing, prior) for place in locations]
+        self.inputs, self.dictionary = inputs, dictionary
+        self.n, self.outcome = n, outcome
+        d, theta = dictionary.features.dimension, dictionary.family.start
+        nothing = Centre(np.zeros(d), np.zeros(len(dictionary.synthetic)))
+        self.targets = []
+        for place in locations:
+            root = lower_root(dictionary.priors.at(theta, place.scale)).T
+            prior = WeightBelief(np.zeros(d), np.asarray(root))
+            self.targets.append(Target(place, n, kappa, nothing, prior, theta))
         self._asked: ProjectedFeatures | None = None
         self._stages: list[list[StageRelease]] = []
 
@@ -95,7 +95,7 @@ class MetricFit:
             target.take(_measured(release, k, n, share), operator, squares)
         value = sum(target.learn(self.dictionary) for target in self.targets)
         if renew:
-            self._renew_metric(value)
+            self._renew(value)
         for target in self.targets:
             target.move(self.dictionary)
 
@@ -108,21 +108,35 @@ class MetricFit:
         ]
         self._stages.append([replace(stage, A=none, B=np.empty((0, 0))) for stage in whole])
 
-    def _renew_metric(self, value: float) -> None:
-        """Read all records in metrics of the posterior, and keep what raises the evidence most."""
-        sums = sum(gradient_metric(self.dictionary, target.belief) for target in self.targets)
-        metric = np.asarray(sums) / len(self.targets)
-        candidates = (metric, np.diag(np.diag(metric)))
-        with ThreadPoolExecutor(len(candidates)) as pool:
-            readings = list(pool.map(self._read_in, candidates))
+    def _renew(self, value: float) -> None:
+        """Read all records in other metrics, and keep the one that raises the evidence most."""
+        families = self.dictionary.family.renewed(self._metric)
+        self._choose([replace(self.dictionary, family=family) for family in families], value)
+
+    def _settle(self) -> None:
+        """Choose one of several kernels by its evidence; features stay as they are."""
+        families, features = self.dictionary.family.members, self.dictionary.features
+        read = [replace(self.dictionary, family=family, own=features) for family in families]
+        self._choose(read, -math.inf)
+
+    def _choose(self, dictionaries: Sequence[Dictionary], value: float) -> None:
+        """Read all records in each dictionary, and take the one of the largest evidence."""
+        if not dictionaries:
+            return
+        with ThreadPoolExecutor(len(dictionaries)) as pool:
+            readings = list(pool.map(self._read_in, dictionaries))
         for evidence, dictionary, targets in readings:
             if evidence > value:
                 value, self.dictionary, self.targets = evidence, dictionary, targets
 
-    def _read_in(self, metric: Array) -> tuple[float, Dictionary, list[Target]]:
-        """Return what all records say in another metric, with its evidence."""
-        dictionary = replace(self.dictionary, root=metric_root(metric))
-        targets = [target.copy() for target in self.targets]
+    def _metric(self) -> Array:
+        """Return the average over targets of the metric in which f is smooth."""
+        sums = sum(gradient_metric(self.dictionary, target.belief) for target in self.targets)
+        return np.asarray(sums) / len(self.targets)
+
+    def _read_in(self, dictionary: Dictionary) -> tuple[float, Dictionary, list[Target]]:
+        """Return what all records say in another dictionary, with its evidence."""
+        targets = [target.starting_in(dictionary.family) for target in self.targets]
         evidence = sum(target.learn(dictionary) for target in targets)
         return evidence, dictionary, targets
 
@@ -143,7 +157,7 @@ class MetricFit:
 
     def residuals(self, weights: Sequence[Array], clips: Sequence[float]) -> Residuals:
         """Return what functions leave of the targets, from kernel values at each row."""
-        values = KernelValues(self.dictionary.features)
+        values = DictionaryValues(self.dictionary.features)
         on_values = np.array([values.weights(w) for w in weights])
         return Residuals(BoxFeatures(self.inputs, values), on_values, np.array(clips))
 
@@ -155,6 +169,7 @@ class MetricFit:
     @cached_property
     def _finals(self) -> tuple[Final, ...]:
         """What the stages say in the end of every target."""
+        self._settle()
         return tuple(final_of(target, self.dictionary) for target in self.targets)
 
     @property

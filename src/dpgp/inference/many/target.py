@@ -12,7 +12,8 @@ import numpy as np
 
 from dpgp.inference.clip_choice import best_kappa, guard_kappa
 from dpgp.inference.many.belief import Evidence, WeightBelief, climb, condition
-from dpgp.inference.many.dictionary import REFERENCE, Dictionary
+from dpgp.inference.many.dictionary import Dictionary
+from dpgp.inference.many.families import Family
 from dpgp.inference.many.records import NormalEquations, Record, read_records
 from dpgp.inference.many.residuals import residual_sd
 from dpgp.inference.residual_law import ResidualLaw, gaussian_law
@@ -67,7 +68,7 @@ class Target:
     kappa: float
     centre: Centre
     belief: WeightBelief
-    sds: Array = field(default_factory=REFERENCE.copy)
+    theta: Array
     records: list[Record] = field(default_factory=list)
     tau: float = 1.0
     forecast: float = 1.0
@@ -158,12 +159,14 @@ class Target:
         return min(self.widest, guard_kappa(self.law, self.n, mu) * self.forecast)
 
     def learn(self, dictionary: Dictionary) -> float:
-        """Update weights and prior sds from all records; return the evidence."""
+        """Update weights and hyperparameters from all records; return the evidence."""
         if not self.records:
             return 0.0
-        equations = self.read(dictionary, self.centre.values)
-        self.sds, value = climb(Evidence(equations, dictionary), self.sds)
-        self.belief = condition(equations, dictionary.prior(self.sds))
+        equations, scale = self.read(dictionary, self.centre.values), self.location.scale
+        evidence, family = Evidence(equations, dictionary, scale), dictionary.family
+        for _ in range(family.sweeps):
+            self.theta, value = climb(evidence, family, self.theta)
+        self.belief = condition(equations, dictionary.priors.at(self.theta, scale))
         return value
 
     def move(self, dictionary: Dictionary) -> None:
@@ -225,9 +228,9 @@ class Target:
         base = self.base(dictionary)
         return read_records(self.records, dictionary, base, centre, self.doubt)
 
-    def copy(self) -> Target:
-        """Return the same target, to learn in another dictionary."""
-        return replace(self, records=list(self.records))
+    def starting_in(self, family: Family) -> Target:
+        """Return the same target, to learn in another family."""
+        return replace(self, records=list(self.records), theta=family.carried(self.theta))
 
 
 def first_clip(location: Location, kappa: float) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from dpgp.checked_values import LARGEST, MOST_NUMBERS, MOST_ROWS, MOST_TARGETS, ModelFileError
 from dpgp.features.inputs import UnitInputs
 from dpgp.options import Options
-from dpgp.planning.design import asked_layout, layouts
+from dpgp.planning.design import asked_features, asked_layout, layouts
 from dpgp.planning.file_room import SHARE_OF_MATRICES, most_points
 
 
@@ -17,10 +17,11 @@ def check_savable(options: Options) -> None:
         raise ModelFileError(
             f"a model has at most {LARGEST} inputs and {MOST_TARGETS} targets; leave some out."
         )
+    matrices = options.n_targets
     if options.learns_metric:
         _check_metric(options)
-        return
-    matrices = len(options.stages) + options.n_targets
+    else:
+        matrices += len(options.stages)  # whose Gram matrices are kept
     for dimension, anchors in _possible_sizes(options):
         _check_size(dimension, anchors, matrices)
 
@@ -39,8 +40,12 @@ def _possible_sizes(options: Options) -> list[tuple[int, int]]:
     points, columns = options.inducing_points, options.columns
     if isinstance(points, np.ndarray):
         return [(len(points), len(points))]
-    asked = asked_layout(columns, options.families, points)
-    maps = [layout.features(columns) for layout in (layouts(columns) if asked is None else [asked])]
+    if options.learns_metric:
+        own = asked_features(options)
+        maps = [] if own is None else [own]
+    else:
+        asked = asked_layout(columns, options.families, points)
+        maps = [each.features(columns) for each in (layouts(columns) if asked is None else [asked])]
     return [(features.dimension, features.most_anchors) for features in maps]
 
 

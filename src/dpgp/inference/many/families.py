@@ -1,0 +1,340 @@
+r"""What functions are likely: families of Gaussian processes, by logarithms of hyperparameters.
+
+By default five parts with prior sds s, a constant, a line, a sum of functions of one input, a broad
+function in the metric :math:`L_0` that treats all inputs alike, and a smooth function in the
+learned metric L:
+
+.. math:: k = s_0^2 + s_1^2\,\tfrac1D x^\top y + s_2^2\,k_{add} + s_3^2\,k_{L_0}(x, y)
+          + s_4^2\,k_L(x, y)
+
+A metric that has learned too early that an input does not matter is never sure of it: the broad
+part keeps looking. Or a kernel of the user's, with its own hyperparameters.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any, Protocol
+
+import numpy as np
+
+from dpgp.inference.priors import HyperPrior
+from dpgp.kernels.formula import batch_gram
+from dpgp.kernels.known import as_kernel
+from dpgp.kernels.linear import AdditiveRBF, constant, straight
+from dpgp.kernels.stationary import MetricRBF
+from dpgp.types import Array
+
+REFERENCE = np.array([0.5, 0.8, 0.6, 0.3, 0.7])
+"""Prior sds of constant, line, sum, broad and smooth part, in sds of the target."""
+
+LOG_SD_OF_SDS, LENGTH_SD = 0.7, 0.5
+"""Prior sds of the logarithm of every prior sd around the reference, and of that of the length."""
+
+LOWEST, HIGHEST = 0.3, 1.35
+"""Smallest prior sd, relative to the reference, and largest one, that stages may come to."""
+
+FARTHEST = 2.0
+"""Prior sds from its median that a hyperparameter of the user's kernel may come to in stages."""
+
+LOG_SD, LOG_LENGTH_SD = 0.5, 0.25
+"""Spread of the proposal of hyperparameters about those that the stages found."""
+
+
+SWEEPS = 4
+"""Times that a stage goes through the hyperparameters of the user's kernel: their priors are wide,
+and each of several kernels starts from them in the end."""
+
+FIRST_LENGTH = 0.7
+"""Length of the first metric, in √D sds of the inputs."""
+
+SMALLEST_SD = 0.05
+"""Sd of inputs below which the first metric is not adapted to them."""
+
+FLOOR = 1e-3
+"""Smallest eigenvalue of a metric, relative to its largest."""
+
+
+class Family(Protocol):
+    """Kernels that f may be drawn from; θ are the logarithms of their hyperparameters.
+
+    Of θ stages move the first ``climbed``; ``spreads`` are sds of a proposal about what they found.
+    """
+
+    @property
+    def reference(self) -> Any:
+        """The kernel whose features are taken, of variance about one."""
+        ...
+
+    @property
+    def start(self) -> Array:
+        """θ before anything is known."""
+        ...
+
+    @property
+    def climbed(self) -> int:
+        """How many of θ stages move."""
+        ...
+
+    @property
+    def sweeps(self) -> int:
+        """How often a stage goes through them."""
+        ...
+
+    @property
+    def spreads(self) -> Array:
+        """Standard deviations of a proposal of θ."""
+        ...
+
+    def within(self, theta: Array) -> Array:
+        """Return θ cut to where stages may come."""
+        ...
+
+    def log_prior(self, theta: Array) -> float:
+        """Return the log density of θ, up to a constant."""
+        ...
+
+    def covariances(self, anchors: Array, P: Array) -> Covariances:
+        """Return P K_θ(Z, Z) Pᵀ for any θ."""
+        ...
+
+    def in_bounds(self, thetas: Array, scale: float) -> tuple[Any, Array]:
+        """Return a kernel, and its hyperparameters for every θ, in units of the bounds."""
+        ...
+
+    def renewed(self, metric: Callable[[], Array]) -> Sequence[Family]:
+        """Return families to try between stages; ``metric`` tells the one of the posterior."""
+        ...
+
+    @property
+    def members(self) -> Sequence[Family]:
+        """Families of which one is to be chosen in the end; none where this is the one."""
+        ...
+
+    def carried(self, theta: Array) -> Array:
+        """Return the θ to start from where the family before this one had come to ``theta``."""
+        ...
+
+
+class Covariances(Protocol):
+    """Covariances C_θ of weights, in units of a target's scale."""
+
+    def at(self, theta: Array, scale: float) -> Array:
+        """Return C_θ."""
+        ...
+
+    def along(self, R: Array) -> Covariances:
+        """Return RᵀC_θR, those along some directions of the weights."""
+        ...
+
+
+@dataclass(frozen=True)
+class SumOfParts:
+    """Σ s_b² C_b of parts whose sds are in units of the scale already; the last has a length."""
+
+    root: Array
+    anchors: Array
+    P: Array
+    of_parts: Array
+
+    def at(self, theta: Array, scale: float) -> Array:
+        """Return the sum; only another length than one needs the kernel again."""
+        sds, log_length = np.exp(theta[:-1]), theta[-1]
+        C = np.tensordot(sds**2, self.of_parts, axes=1)
+        if log_length != 0.0:
+            smooth = MetricRBF(self.root, float(np.exp(log_length)))(self.anchors)
+            C += sds[-1] ** 2 * (_through(self.P, smooth) - self.of_parts[-1])
+        return np.asarray(C)
+
+    def along(self, R: Array) -> SumOfParts:
+        """Return the same along some directions."""
+        return replace(
+            self, P=R.T @ self.P, of_parts=np.stack([R.T @ C @ R for C in self.of_parts])
+        )
+
+
+@dataclass(frozen=True)
+class OfKernel:
+    """P K_θ Pᵀ of a kernel in units of the bounds."""
+
+    kernel: Any
+    anchors: Array
+    P: Array
+
+    def at(self, theta: Array, scale: float) -> Array:
+        """Return the covariance over the squared scale."""
+        gram = batch_gram(self.kernel, theta[None], self.anchors, self.anchors)[0]
+        return _through(self.P, gram) / scale**2
+
+    def along(self, R: Array) -> OfKernel:
+        """Return the same along some directions."""
+        return replace(self, P=R.T @ self.P)
+
+
+@dataclass(frozen=True)
+class MetricFamily:
+    """The five parts; θ are the logarithms of their sds, and of a length that divides L."""
+
+    root: Array  # L, (D, D)
+    broad: Array  # L₀
+    climbed: int = len(REFERENCE)
+    sweeps: int = 1
+
+    @cached_property
+    def reference(self) -> Any:
+        """The kernel with the reference sds."""
+        return kernel_of(self.root, self.broad, REFERENCE)
+
+    @property
+    def start(self) -> Array:
+        """The reference sds, and a length of one."""
+        return np.append(np.log(REFERENCE), 0.0)
+
+    @property
+    def spreads(self) -> Array:
+        """Those of the sds, and a smaller one of the length."""
+        return np.append(np.full(len(REFERENCE), LOG_SD), LOG_LENGTH_SD)
+
+    def within(self, theta: Array) -> Array:
+        """Return sds cut to their range; the length stays."""
+        cut = np.clip(theta[:-1], np.log(LOWEST * REFERENCE), np.log(HIGHEST))
+        return np.append(cut, theta[-1])
+
+    def log_prior(self, theta: Array) -> float:
+        """Return independent Gaussians on θ."""
+        z = (theta - self.start) / np.append(np.full(len(REFERENCE), LOG_SD_OF_SDS), LENGTH_SD)
+        return float(-0.5 * np.sum(z**2))
+
+    def covariances(self, anchors: Array, P: Array) -> SumOfParts:
+        """Return Σ s_b² P K_b Pᵀ for any sds."""
+        grams = (kernel(anchors) for kernel in parts(self.root, self.broad))
+        return SumOfParts(self.root, anchors, P, np.stack([_through(P, gram) for gram in grams]))
+
+    def in_bounds(self, thetas: Array, scale: float) -> tuple[Any, Array]:
+        """Return the sum of the parts, whose hyperparameters are variances and the length."""
+        columns = len(self.root)
+        sizes = np.array([1.0, columns, 1.0, 1.0, 1.0])
+        variances = 2.0 * (np.log(scale) + thetas[:, :-1]) - np.log(sizes)
+        kernel = kernel_of(self.root, self.broad, scale * REFERENCE)
+        return kernel, np.column_stack([variances, thetas[:, -1]])
+
+    def renewed(self, metric: Callable[[], Array]) -> list[MetricFamily]:
+        """Return the same in the metric of the posterior, and in one along the inputs alone."""
+        found = metric()
+        return [replace(self, root=metric_root(M)) for M in (found, np.diag(np.diag(found)))]
+
+    @property
+    def members(self) -> Sequence[Family]:
+        """None: it is the one."""
+        return ()
+
+    def carried(self, theta: Array) -> Array:
+        """Return θ as it is."""
+        return theta
+
+
+@dataclass(frozen=True)
+class KernelFamily:
+    """A kernel of the user's, in units of the bounds; θ are its own hyperparameters.
+
+    Of several kernels stages take the sum, so that they ask for what any of them can have.
+    """
+
+    kernel: Any
+    prior: HyperPrior
+    members: Sequence[Family] = ()
+    sweeps: int = SWEEPS
+
+    @classmethod
+    def of(cls, kernels: Sequence[Any], columns: int) -> KernelFamily:
+        """Return the family of one kernel, or of the sum of several, with their weak priors."""
+        kernel = reduce(operator.add, map(as_kernel, kernels)) if len(kernels) > 1 else kernels[0]
+        priors = as_kernel(kernel).log_priors(columns)
+        means, sds = np.array(priors, dtype=np.float64).reshape(-1, 2).T
+        members = [cls.of([each], columns) for each in kernels] if len(kernels) > 1 else []
+        return cls(kernel, HyperPrior(means, sds), members)
+
+    @cached_property
+    def reference(self) -> Any:
+        """The kernel at the medians of its prior."""
+        return as_kernel(self.kernel).clone_with_theta(self.start)
+
+    @property
+    def start(self) -> Array:
+        """The medians of the prior."""
+        return self.prior.mean
+
+    @property
+    def climbed(self) -> int:
+        """All of θ."""
+        return len(self.start)
+
+    @property
+    def spreads(self) -> Array:
+        """At most those of the prior."""
+        return np.minimum(self.prior.sd, LOG_SD)
+
+    def within(self, theta: Array) -> Array:
+        """Return θ cut to two prior sds about the medians."""
+        far = FARTHEST * self.prior.sd
+        return np.clip(theta, self.start - far, self.start + far)
+
+    def log_prior(self, theta: Array) -> float:
+        """Return the weak prior."""
+        return float(self.prior.log_density(theta[None])[0])
+
+    def covariances(self, anchors: Array, P: Array) -> OfKernel:
+        """Return P K_θ Pᵀ for any θ."""
+        return OfKernel(self.kernel, anchors, P)
+
+    def in_bounds(self, thetas: Array, scale: float) -> tuple[Any, Array]:
+        """Return the kernel and its θ as they are."""
+        return self.kernel, thetas
+
+    def renewed(self, metric: Callable[[], Array]) -> list[KernelFamily]:
+        """Return nothing: the kernel was asked for."""
+        return []
+
+    def carried(self, theta: Array) -> Array:
+        """Return where the prior is: hyperparameters of another kernel say nothing."""
+        return self.start
+
+
+def parts(root: Array, broad: Array) -> tuple[Any, ...]:
+    """Return the kernels of the five parts, each of variance about one at most."""
+    line = constant(1.0 / len(root), fixed=True) * straight()
+    return constant(1.0, fixed=True), line, AdditiveRBF(), MetricRBF(broad), MetricRBF(root)
+
+
+def kernel_of(root: Array, broad: Array, sds: Array) -> Any:
+    """Return the sum of the parts; its hyperparameters are their variances and the length."""
+    level, line, additive, everywhere, smooth = (float(sd) ** 2 for sd in sds)
+    return (
+        constant(level)
+        + constant(line / len(root)) * straight()
+        + constant(additive) * AdditiveRBF()
+        + constant(everywhere) * MetricRBF(broad, fixed=("length_scale",))
+        + constant(smooth) * MetricRBF(root)
+    )
+
+
+def first_metric(synthetic: Array) -> Array:
+    """Return the root of the metric before anything is known: the same in all directions."""
+    D = synthetic.shape[1]
+    sd = max(float(np.mean(synthetic.std(axis=0))), SMALLEST_SD)
+    return np.asarray(np.eye(D) / (FIRST_LENGTH * np.sqrt(D) * sd))
+
+
+def metric_root(metric: Array) -> Array:
+    """Return L with LLᵀ = M, small eigenvalues raised to the floor."""
+    eigenvalues, Q = np.linalg.eigh(metric)
+    return np.asarray(Q * np.sqrt(np.maximum(eigenvalues, FLOOR * eigenvalues[-1])))
+
+
+def _through(P: Array, gram: Any) -> Array:
+    """P K Pᵀ, where K may be one number for all points."""
+    points = P.shape[1]
+    return np.asarray(P @ np.broadcast_to(gram, (points, points)) @ P.T)
