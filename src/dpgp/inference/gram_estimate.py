@@ -22,10 +22,11 @@ DENSITY_LENGTH = 0.3
 smoother prior takes more noise out of B̂ and misses more of what rows do."""
 
 DENSITY_ROUGHNESS = 0.1
-"""Variance of its rough part, relative to the smooth one."""
+"""Variance of its rough part, relative to the smooth one; by hand."""
 
 MANY_INPUTS = 4
-"""From how many inputs on a density is thought of as a product of deviations of few inputs."""
+"""From how many inputs on a density is thought of as a product of deviations of few inputs: up to
+three, atoms fill a grid."""
 
 INTERACTION, INTERACTION_LENGTH, INTERACTION_ROUGHNESS = 0.3, 0.5, 0.05
 """Weight of every further input in it, correlation length, variance of the rough part; by hand."""
@@ -41,7 +42,8 @@ ROUNDING = 1e-13
 """Eigenvalues below this share of the largest are rounding errors."""
 
 FITS, MISFITS = 1.05, 1.15
-"""The same for the distance from B̂, in noise variances beyond two sds of their fluctuation."""
+"""The same for the distance from B̂, in noise variances beyond two sds of their fluctuation. By
+hand."""
 
 
 class GramEstimate(Protocol):

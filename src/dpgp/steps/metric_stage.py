@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dpgp.steps.known import Known
     from dpgp.steps.purse import Purse
 
-UNLIMITED_STAGES = 4
+UNLIMITED_STAGES = 4  # where nothing has a price: two in the first metric, two in the one they find
 
 
 @dataclass(frozen=True)

@@ -22,17 +22,20 @@ from dpgp.inference.many.dictionary import REFERENCE, Dictionary
 from dpgp.inference.many.records import NormalEquations
 from dpgp.types import Array
 
-LOG_STEP = 0.5
+LOG_STEP = 0.5  # of a prior sd, up or down: a factor of 1.65 a sweep; by hand
 LOG_SD_OF_SDS = 0.7
-"""Prior sd of the logarithm of every prior sd, around the reference."""
+"""Prior sd of the logarithm of every prior sd, around the reference: a factor of two. By hand."""
 
 LOWEST, HIGHEST = 0.3, 1.35
+"""Of the reference, and in sds of the target: no part is given up while records are few, and none
+explains much more than there is. By hand."""
 
 JITTERS = 10.0 ** np.arange(-8.0, 1.0, 2.0)
-"""Relative to the mean variance."""
+"""Relative to the mean variance, tried in turn: the first is above any rounding of a sum."""
 
 SMALLEST_PRECISION = 1e-12
-"""Directions that records say less about, relative to the best known one, count as unknown."""
+"""Directions that records say less about, relative to the best known one, count as unknown: what
+is left there is rounding."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ from dpgp.kernels.stationary import MetricRBF
 from dpgp.types import Array
 
 REFERENCE = np.array([0.5, 0.8, 0.6, 0.3, 0.7])
-"""Prior sds of constant, line, sum, broad and smooth part, in sds of the target."""
+"""Prior sds of constant, line, sum, broad and smooth part, in sds of the target. By hand: a line
+may explain most, and what is broad is there to keep doubt alive."""
 
 
 def parts(root: Array, broad: Array) -> tuple[Any, ...]:

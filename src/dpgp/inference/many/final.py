@@ -27,11 +27,15 @@ from dpgp.inference.stage import StageRelease
 from dpgp.types import Array
 
 POINTS, ROUNDS, DRAWS = 16, 1, 5
+"""Hyperparameters a round of the integral, rounds, and those that a model keeps. By hand: each
+takes a root of d² numbers, and each that is kept a kernel matrix in every prediction."""
+
 LENGTH_SD = 0.5
-"""Prior sd of the logarithm of the length."""
+"""Prior sd of the logarithm of the length: the metric has it to a factor of 1.65. By hand."""
 
 LEAST_NOISE = 0.25
-"""Smallest share of the residuals' variance that is noise."""
+"""Smallest share of the residuals' variance that is noise. By hand: what is unknown of f is itself
+an estimate."""
 
 
 class Final(NamedTuple):

@@ -20,7 +20,8 @@ from dpgp.privacy.mechanism import GramRelease
 from dpgp.types import Array
 
 SMALLEST_NORM = 0.3
-"""Features of a row are divided by their norm, or by this where it is smaller."""
+"""Features of a row are divided by their norm, or by this where it is smaller. By hand: all of the
+norm is used, and no row is blown up that the features hardly see."""
 
 LEAST_NOISE = 1e-4
 """Relative noise below which directions are as good as known: keeps a fit without noise stable."""
