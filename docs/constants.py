@@ -26,10 +26,9 @@ HEAD = """\
 # Constants
 
 Named numbers of the code, and what set them: an argument, a proof, an experiment. *By hand* means
-that other values were thought of or tried, and that no table decides between them; those of many
-inputs were set on simulations and on tables that are not in the [comparison](comparison.md). Where
-no fit depends on it, a number that needs no reason is left out. `python docs/constants.py` writes
-this page from the code.
+that no experiment on record decides; what follows says what is weighed, not that it was measured.
+Where no fit depends on it, a number that needs no reason is left out. `python docs/constants.py`
+writes this page from the code.
 """
 COLUMNS = "| constant | value | reason |\n|---|---|---|\n"
 

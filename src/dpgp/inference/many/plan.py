@@ -19,7 +19,7 @@ hand: it was 17, and a model of the inputs paid from a third of the rows on."""
 LINEAR_SHARE, LINEAR_SHARE_ALONE = 0.06, 0.15
 """Share of the linear stage, and where it is all that is learned about the inputs. By hand."""
 
-FEWEST_STAGES, MOST_STAGES = 4, 11  # by hand: fewer, or many more, gained nothing clear
+FEWEST_STAGES, MOST_STAGES = 4, 11  # by hand; in a prototype, fewer or many more gained nothing
 FEWEST_CELLS, MOST_CELLS = 8, 256
 """Cells below which counts say nothing worth their share, and cells beyond which time is wasted."""
 

@@ -22,8 +22,8 @@ from dpgp.types import Array
 
 FIRST_CLIP = 1.5  # sds of the target, whose law is not known yet; by hand
 DOUBT = 0.2
-"""Relative error of the synthetic B in moving a record to another centre; by hand: other values
-gained nothing clear."""
+"""Relative error of the synthetic B in moving a record to another centre; by hand. In a
+prototype other values gained nothing clear."""
 
 EXPLAINED = 0.8
 """Share of a move of the centre that is taken to explain residuals: some is noise. By hand."""
