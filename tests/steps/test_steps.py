@@ -1,6 +1,3 @@
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
@@ -25,7 +22,6 @@ from dpgp.steps import (
     Guard,
     InputHistograms,
     MeasureScale,
-    Purpose,
     Purse,
     ResidualHistograms,
     Stage,
@@ -199,54 +195,3 @@ def test_no_release_exceeds_what_is_left():
     shared.release(CountQuery(), 0.7, "count")
     with pytest.raises(BudgetError):
         shared.release(CountQuery(), 0.4, "count")
-
-
-@dataclass(frozen=True)
-class TargetThirds:
-    """A step that a user might add: in which third of its bounds is the target?"""
-
-    share: float
-    purpose: ClassVar[Purpose] = Purpose.OTHER
-    label: ClassVar[str] = "thirds of the target"
-    activity: ClassVar[str] = "looking at the target"
-
-    @classmethod
-    def planned(cls, purse):
-        return (cls(0.01),)
-
-    def noise_stds(self, options, mu):
-        return [1.0]
-
-    def query(self, known):
-        def scaled_targets(inputs, targets):
-            return targets
-
-        return HistogramQuery(
-            scaled_targets, 1, np.array([-1 / 3, 1 / 3]), known.options.box.centre
-        )
-
-    def learn(self, known, release):
-        known.findings[self.label] = release.counts[0].tolist()
-
-    def forecast(self, outlook):
-        return outlook
-
-    @classmethod
-    def why(cls, planned):
-        return "thirds of the target: because a test asks"
-
-
-def test_a_new_step_is_one_class_and_one_entry(monkeypatch, tmp_path):
-    import dpgp
-
-    monkeypatch.setattr(dpgp.steps, "KINDS", (*KINDS, TargetThirds))
-    X = np.linspace(0, 1, 900)[:, None]
-    gp = dpgp.PrivateGPRegressor(
-        10.0, 1e-5, bounds=(0, 1), target_bounds=(-1, 1), random_state=0, stages=2
-    )
-    gp.fit(X, np.repeat([-0.9, 0.0, 0.9], 300))
-    counts = gp.model_.findings["thirds of the target"]
-    assert np.allclose(counts, 300, atol=30)
-    assert "thirds of the target" in str(gp.certificate_)
-    gp.save(tmp_path / "model.json")
-    assert dpgp.load(tmp_path / "model.json").findings == gp.model_.findings

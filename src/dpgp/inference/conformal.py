@@ -26,7 +26,7 @@ EDGES = np.array([0, 0.4, 0.8, 1.2, 1.7, 2.4, 3.4, np.inf])
 FINE_EDGES = np.array([0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.45, 1.7, 2.0, 2.4, 2.8, 3.4, 4.5, np.inf])
 """Bin edges on each side where noise does not matter."""
 
-SMALLEST_SHARE, LARGEST_SHARE = 0.01, 0.10
+SMALLEST_SHARE, LARGEST_SHARE = 0.01, 0.10  # of μ²; by hand, as the error that is paid for
 BIN_ERROR = 0.01
 """Noise of a bin, as a share of all rows, that is paid for within these shares of μ². By hand:
 noise in the factors of intervals against noise in the mean."""

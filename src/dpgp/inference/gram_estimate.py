@@ -22,7 +22,7 @@ DENSITY_LENGTH = 0.3
 smoother prior takes more noise out of B̂ and misses more of what rows do."""
 
 DENSITY_ROUGHNESS = 0.1
-"""Variance of its rough part, relative to the smooth one."""
+"""Variance of its rough part, relative to the smooth one; by hand."""
 
 NOT_MISSED, MISSED = 1.1, 1.3
 """Between these shares of missed mass trust moves from the density to B̂ itself; noise alone stays
@@ -35,7 +35,8 @@ ROUNDING = 1e-13
 """Eigenvalues below this share of the largest are rounding errors."""
 
 FITS, MISFITS = 1.05, 1.15
-"""The same for the distance from B̂, in noise variances beyond two sds of their fluctuation."""
+"""The same for the distance from B̂, in noise variances beyond two sds of their fluctuation. By
+hand."""
 
 
 class GramEstimate(Protocol):

@@ -38,11 +38,11 @@ from dpgp.inference.signed_law import (
 )
 from dpgp.types import Array
 
-ONE_SIDED_SKEW = 0.5  # what exponential and lognormal values count as
+ONE_SIDED_SKEW = 0.5  # what exponential and lognormal values count as, in the prior of γ; by hand
 
-# Many equal values, on either side
+# Many equal values, on either side: grids of laws, by hand
 SHARES = np.array([0.02, 0.05, 0.1, 0.2, 0.35, 0.5])  # of the others
-SPIKED_LOG_SCALES = np.linspace(-0.8, 1.6, 13)
+SPIKED_LOG_SCALES = np.linspace(-0.8, 1.6, 13)  # a scale from 0.45 to 5, in steps of a fifth
 SPIKED_LOG_SCALE, SPIKED_LOG_SCALE_SD = 0.4, 0.8  # a bell's σ is too small for them
 SPIKE_WIDTHS = (0.15, 0.4)  # of equal values, about a mean that is not constant
 

@@ -29,13 +29,13 @@ from dpgp.types import Array
 LAW_EDGES = both_sides(np.array([0, 0.4, 0.8, 1.2, 1.7, 2.4, 3.4, 4.6, 6.0, 9.0, 14.0, np.inf]))
 """Edges of the histogram, in present sds of the residuals: far ones for far atoms and tails."""
 
-SMALLEST_SHARE, LARGEST_SHARE = 0.01, 0.03
+SMALLEST_SHARE, LARGEST_SHARE = 0.01, 0.03  # of μ²; by hand, as the error that is paid for
 BIN_ERROR = 0.015
 """Noise of a bin, as a share of all rows, that is paid for within these shares of μ². By hand:
 what a wrong clip costs against noise in the stages."""
 
 CLIPS = np.concatenate([np.linspace(0.0, 6.0, 121), np.geomspace(6.4, 60.0, 24)])
-"""Clips of the tables, in sds."""
+"""Clips of the tables, in sds: steps of a twentieth up to 6, then of a tenth of themselves."""
 
 BIAS_SIZE = 2.0
 """Prior sd of the bias where no law is known, in units of that of exponential noise. By hand."""
@@ -49,7 +49,7 @@ BLUR = 0.05
 where counts do not tell a bell from others all of it is Gaussian. By hand."""
 
 LEAST_SLOPE = 0.02
-"""Slope below which nothing is learned from a clip."""
+"""Slope below which nothing is learned from a clip; by hand: it is divided by."""
 
 _MIDDLES = (GRID[1:] + GRID[:-1]) / 2
 

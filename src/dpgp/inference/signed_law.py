@@ -30,10 +30,10 @@ LOG_SCALES = np.linspace(-1.2, 1.2, 25)  # a scale from 0.3 to 3.3, three prior 
 LOG_SCALE_SD = 0.4  # residuals' own sd is right to a factor 1.5
 INVERSE_DF = np.array([0.0, 0.2, 0.4])  # tails from normal to Student with 2.5 df
 SKEWS = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])  # the longer half up to seven times the other
-SKEW_SD = 0.5
+SKEW_SD = 0.5  # a long half of 2.7 times the other is one sd away
 GAMMA_SHAPES = {4.0: 0.5, 1.0: 1.0}  # skewness 1, and 2 of an exponential law; as improbable as γ
 
-_HALF = np.concatenate([np.linspace(0, 6, 241), np.geomspace(6.2, 60, 60)])
+_HALF = np.concatenate([np.linspace(0, 6, 241), np.geomspace(6.2, 60, 60)])  # of `GRID`
 GRID = np.concatenate([-_HALF[:0:-1], _HALF])
 """Where CDFs are kept: steps of a fortieth of a standard deviation up to 6, then of 4 %."""
 

@@ -43,13 +43,14 @@ DRAWS = 32
 """Equally likely hyperparameters that a fitted model keeps: by hand, the same trade."""
 
 FIRST_SWEEPS, SWEEPS = 4, 2
-"""Linearisations at the first stage, which starts from the prior, and at others, which go on."""
+"""Linearisations at the first stage, which starts from the prior, and at others, which go on. By
+hand: accuracy against time."""
 
 AT_ONCE = 2**17
 """Numbers of a batch of matrices, one for each θ: a dozen such batches are held at a time."""
 
 ROUNDS, LAST_ROUNDS = 1, 2
-"""Proposals fitted in a sweep, and in the last one, whose points are kept."""
+"""Proposals fitted in a sweep, and in the last one, whose points are kept; by hand, the same."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ WORTHWHILE = 0.1  # error of the middle of a private CDF above which nothing is 
 WANTED = 0.03  # the error that is bought where it is affordable
 SMALLEST_SHARE, LARGEST_SHARE = 0.01, 0.05  # of μ²
 
-FEW_BINS, SOME_BINS, MANY_BINS = 8, 16, 32
+FEW_BINS, SOME_BINS, MANY_BINS = 8, 16, 32  # by hand: detail against noise in the CDF
 SOME_FROM, MANY_FROM = 180, 1500
 """nμ/Δ, rows over the noise of a count, from which on there are more bins; by hand."""
 

@@ -30,7 +30,7 @@ class Counted(Number):
 
     scaled_law: ClassVar[type[ScaledLaw]] = WholeLaw
     option: ClassVar[str | None] = "counts"
-    file_format: ClassVar[int] = 4
+    file_format: ClassVar[int] = 4  # the first that holds more than numbers
     in_browser: ClassVar[Mapping[str, str | bool]] = {"link": "bounds", "whole": True}
     aside: ClassVar[str] = ", counted in whole numbers"
 

@@ -78,7 +78,7 @@ class YesNo(OutcomeKind):
     function_is_bounded: ClassVar[bool] = True
     shows_observations: ClassVar[bool] = False
     explainable: ClassVar[tuple[float, float]] = 0.02, 0.4
-    """Far less than of numbers."""
+    """Far less than of numbers: most of the variance of yes and no is that of one draw. By hand."""
 
     cannot_be_told: ClassVar[Mapping[str, str]] = {
         "noise_std": (

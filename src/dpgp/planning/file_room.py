@@ -11,10 +11,10 @@ from dpgp.checked_values import LARGEST, MOST_NUMBERS
 from dpgp.inference.many.plan import FEWEST_POINTS, MOST_POINTS, POINTS_STEP
 
 SHARE_OF_MATRICES = 0.75
-"""Share of a file's numbers and rows that matrices may take."""
+"""Share of a file's numbers and rows that matrices may take; by hand: the rest is for all else."""
 
 DENSITY_POINTS = 512
-"""Synthetic rows that a model keeps."""
+"""Synthetic rows that a model keeps; by hand: enough for an average, few for a file."""
 
 
 def most_points(coordinates: int, targets: int) -> int:

@@ -28,26 +28,28 @@ SMOOTH_SDS = (0.02, 0.1, 0.2, 0.4, 0.8)
 """Prior sds of the smooth part, equally likely: no change over the box, up to a factor 2.2."""
 
 LENGTHS = (0.5, 1.0, 2.0)
-"""Its lengths on a grid, in half-widths."""
+"""Its lengths on a grid, in half-widths; by hand."""
 
 TYPICAL = (0.3, 1.0)
-"""Sd and length that a forecast takes for granted."""
+"""Sd and length that a forecast takes for granted: a factor of 1.35 across the box. By hand."""
 
 _GRIDS = {1: (7, 0.45), 2: (5, 0.7), 3: (3, 1.2)}
-"""Points an axis and reference length by the number of inputs."""
+"""Points an axis and reference length by the number of inputs; by hand: few points, and a length of
+their distance or more."""
 
 CONSTANT_PART = 0.5
 """Share of the squared norm of φ for the constant; by hand."""
 
-SMALLEST_SHARE, LARGEST_SHARE = 0.02, 0.04
+SMALLEST_SHARE, LARGEST_SHARE = 0.02, 0.04  # of μ²; by hand, as the error that is paid for
 SUM_ERROR = 0.0135
 """Noise of a sum of φq, as a share of all rows, that is paid for within these shares of μ². By
 hand: noise in the widths of intervals against noise in the mean."""
 
 WORTH = 0.85
-"""Share of the typical sd of log c that a forecast may leave unknown for the step to be taken."""
+"""Share of the typical sd of log c that a forecast may leave unknown for the step to be taken.
+By hand: what is found shall be worth its share."""
 
-POINTS = 256
+POINTS = 256  # of the box, for the average of a forecast: a power of two suits low discrepancy
 
 
 @dataclass(frozen=True)

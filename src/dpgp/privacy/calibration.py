@@ -22,7 +22,7 @@ from dpgp.privacy.arguments import (
 )
 from dpgp.privacy.rounding import FEW_ROUNDINGS, float_up, sqrt_up
 
-LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
+LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)  # −log φ(0) of a standard normal density
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(
     64
 )  # exact to rounding errors for `_mills_integral`

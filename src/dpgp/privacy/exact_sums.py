@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 MAX_BLOCK_ROWS = 2 ** (52 - 2 * FRACTION_BITS)  # sums of q_iq_j stay below 2⁵³, exact in float64
 _MAX_INT64_ROWS = 2 ** (62 - 2 * FRACTION_BITS)  # and below 2⁶³
-_APART = 64
+_APART = 64  # numbers more than a power of two between rows, which would share places of the cache
 _PROBED_SIZES = (7, 49, 100)  # small, a grid of two inputs, large: BLAS takes other paths by size
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dpgp.types import Array
 
 FRACTION_BITS = 20  # rounding below any noise, and 2¹² rows a block: docs/proofs/exact_sums.md
-UNIT = 2.0**FRACTION_BITS
+UNIT = 2.0**FRACTION_BITS  # integers that stand for one
 
 
 def shrinkage(dimension: int) -> float:

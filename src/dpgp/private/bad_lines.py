@@ -12,7 +12,7 @@ from dpgp.private.table_file import TableFile
 from dpgp.private.table_rows import Wanted
 from dpgp.private.tables import TableError
 
-MOST_PLACES = 20
+MOST_PLACES = 20  # lines of a message: more would bury it
 
 
 def with_lines(error: TableError, files: Sequence[TableFile], wanted: Wanted) -> TableError:

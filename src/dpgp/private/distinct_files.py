@@ -15,7 +15,7 @@ from dpgp.private.tables import STANDARD_INPUT, TableError
 
 T = TypeVar("T")
 
-_BLOCK = 2**20
+_BLOCK = 2**20  # bytes that are read at a time
 
 
 def check_named_once(paths: Sequence[str]) -> None:

@@ -26,7 +26,7 @@ Bits = NDArray[np.uint8]
 
 MOST_UNITS = 2**21
 """Rows of a group of units, and so its units, at most: about 300 MB of identifiers."""
-MOST_GROUPS = 64
+MOST_GROUPS = 64  # each is a pass over the identifiers: 2²⁷ rows in all
 
 
 def first_rows(

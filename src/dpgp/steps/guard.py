@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SHARE = 0.05  # costs Gaussian data about 1 % of RMSE: `dpgp reproduce successor`, skewed noise
 METRIC_SHARE = 0.03
+"""The same where a metric is learned, by hand."""
 
 LARGEST_NOISE = 0.1
 """Noise of the guard's constant, as a share of where it clips, beyond which there is no guard. By

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from dpgp.steps.purse import Purse
 
 UNLIMITED_STAGES = 4
-"""Stages in a learned metric where nothing has a price; a fixed dictionary needs one."""
+"""Stages in a learned metric where nothing has a price: two in the first metric, two in the one
+that they find. A fixed dictionary needs one."""
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,11 @@ LOG_STEP = 0.5
 """Step of the logarithm of a hyperparameter; by hand: stages are few, and the end integrates."""
 
 JITTERS = 10.0 ** np.arange(-8.0, 1.0, 2.0)
-"""Relative to the mean variance."""
+"""Relative to the mean variance, tried in turn: the first is above any rounding of a sum."""
 
 SMALLEST_PRECISION = 1e-12
-"""Directions that records say less about, relative to the best known one, count as unknown."""
+"""Directions that records say less about, relative to the best known one, count as unknown: what
+is left there is rounding."""
 
 
 @dataclass(frozen=True)

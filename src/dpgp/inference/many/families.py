@@ -29,19 +29,24 @@ from dpgp.kernels.stationary import MetricRBF
 from dpgp.types import Array
 
 REFERENCE = np.array([0.5, 0.8, 0.6, 0.3, 0.7])
-"""Prior sds of constant, line, sum, broad and smooth part, in sds of the target."""
+"""Prior sds of constant, line, sum, broad and smooth part, in sds of the target. By hand: a line
+may explain most, and what is broad is there to keep doubt alive."""
 
 LOG_SD_OF_SDS, LENGTH_SD = 0.7, 0.5
-"""Prior sds of the logarithm of every prior sd around the reference, and of that of the length."""
+"""Prior sds of the logarithm of every prior sd around the reference, and of that of the length:
+factors of two and of 1.65. By hand."""
 
 LOWEST, HIGHEST = 0.3, 1.35
-"""Smallest prior sd, relative to the reference, and largest one, that stages may come to."""
+"""Smallest prior sd, relative to the reference, and largest one, that stages may come to: no part
+is given up while records are few, and none explains much more than there is. By hand."""
 
 FARTHEST = 2.0
-"""Prior sds from its median that a hyperparameter of the user's kernel may come to in stages."""
+"""Prior sds from its median that a hyperparameter of the user's kernel may come to in stages: a
+weak prior means no more. By hand."""
 
 LOG_SD, LOG_LENGTH_SD = 0.5, 0.25
-"""Spread of the proposal of hyperparameters about those that the stages found."""
+"""Spread of the proposal of hyperparameters about those that the stages found, those of a metric
+and its length; by hand."""
 
 
 SWEEPS = 4
@@ -49,13 +54,14 @@ SWEEPS = 4
 and each of several kernels starts from them in the end."""
 
 FIRST_LENGTH = 0.7
-"""Length of the first metric, in √D sds of the inputs."""
+"""Length of the first metric, in √D sds of the inputs: shorter than most need. By hand."""
 
 SMALLEST_SD = 0.05
-"""Sd of inputs below which the first metric is not adapted to them."""
+"""Sd of inputs below which the first metric is not adapted to them: there is nothing to learn."""
 
 FLOOR = 1e-3
-"""Smallest eigenvalue of a metric, relative to its largest."""
+"""Smallest eigenvalue of a metric, relative to its largest. By hand: no input is given up for
+good."""
 
 
 class Family(Protocol):

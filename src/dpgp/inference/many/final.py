@@ -27,8 +27,12 @@ from dpgp.inference.stage import StageRelease
 from dpgp.types import Array
 
 POINTS, ROUNDS, DRAWS = 16, 1, 5
+"""Hyperparameters a round of the integral, rounds, and those that a model keeps. By hand: each
+takes a root of d² numbers, and each that is kept a kernel matrix in every prediction."""
+
 LEAST_NOISE = 0.25
-"""Smallest share of the residuals' variance that is noise."""
+"""Smallest share of the residuals' variance that is noise. By hand: what is unknown of f is itself
+an estimate."""
 
 
 class Final(NamedTuple):

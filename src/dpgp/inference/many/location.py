@@ -15,10 +15,10 @@ from dpgp.types import Array
 
 CLEARLY, SURELY = 0.5, 1.5
 """Noise sds beyond the largest of as many noises as bins from which on a count is no noise, and
-from which on it is a third value."""
+from which on it is a third value. By hand: a third value undoes a finding, so it shall be sure."""
 
 SURE = 0.9
-"""Probability from which on a target is taken to have two values."""
+"""Probability from which on a target is taken to have two values; by hand."""
 
 
 def locate(counts: Array, noise_std: float, n: float) -> Location:

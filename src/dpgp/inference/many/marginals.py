@@ -13,19 +13,21 @@ from dpgp.inference.warp import Warp, estimate_density
 from dpgp.types import Array
 
 ATOM_MASS = 0.04
-"""Smallest mass of a bin that may be an atom."""
+"""Smallest mass of a bin that may be an atom; by hand."""
 
 ATOM_CONTRAST = 0.15
-"""How much of an atom's mass its heavier neighbour may hold; a density is smoother than that."""
+"""How much of an atom's mass its heavier neighbour may hold: a density is smoother than that. By
+hand."""
 
 LATTICE_MASS = 0.9
-"""Mass near whole numbers from which on an input is taken to hold nothing else."""
+"""Mass near whole numbers from which on an input is taken to hold nothing else; by hand."""
 
 CENTRAL = 0.02
-"""Mass beyond either end of the central interval, which the affine half of the warp stretches."""
+"""Mass beyond either end of the central interval, which the affine half of the warp stretches. By
+hand: what lies beyond is few rows, or noise."""
 
 FLOOR = 0.01
-"""Mass spread evenly, so that the warp increases everywhere."""
+"""Mass spread evenly, so that the warp increases everywhere; by hand."""
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,11 @@ from dpgp.inference.pull_back import project_to_simplex
 from dpgp.types import Array
 
 EVEN = 0.01
-"""Mass that all public levels share evenly: a level that nobody has may be asked for."""
+"""Mass that all public levels share evenly: a level that nobody has may be asked for. By hand."""
 
-LARGEST_MEAN = 0.9
-SMALLEST_SD = 0.05
+LARGEST_MEAN, SMALLEST_SD = 0.9, 0.05
+"""Where noisy moments of inputs on [−1, 1] are cut, so that they leave room for a variance. By
+hand."""
 
 
 def level_masses(counts: Array, noise_std: float, n: float) -> Array:

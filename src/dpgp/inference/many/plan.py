@@ -10,15 +10,16 @@ import math
 import numpy as np
 
 INPUT_SHARE, CELL_SHARE = 0.05, 0.05
-"""Shares of μ² for the histograms of the inputs, and for the counts of their cells."""
+"""Shares of μ² for the histograms of the inputs, and for the counts of their cells. By hand."""
 
 WORTHWHILE = 5.0
-"""How many times its noise all rows must be in a histogram for an input model to be bought."""
+"""How many times its noise all rows must be in a histogram for an input model to be bought. By
+hand: it was 17, and a model of the inputs paid from a third of the rows on."""
 
 LINEAR_SHARE, LINEAR_SHARE_ALONE = 0.06, 0.15
-"""Share of the linear stage, and where it is all that is learned about the inputs."""
+"""Share of the linear stage, and where it is all that is learned about the inputs. By hand."""
 
-FEWEST_STAGES, MOST_STAGES = 4, 11
+FEWEST_STAGES, MOST_STAGES = 4, 11  # by hand; in a prototype, fewer or many more gained nothing
 FEWEST_CELLS, MOST_CELLS = 8, 256
 """Cells below which counts say nothing worth their share, and cells beyond which time is wasted."""
 

@@ -17,19 +17,18 @@ from scipy.special import ndtr
 
 from dpgp.types import Array
 
-CENTRE_SD = 0.4
-SCALE, LOG_SD_OF_SCALE = 0.25, 0.6
-"""Prior of mean and sd of the laws that have any centre and width, in half-widths of the bounds."""
+CENTRE_SD, SCALE, LOG_SD_OF_SCALE = 0.4, 0.25, 0.6
+"""Prior of mean and sd of the laws that have any centre and width, in half-widths of the bounds:
+bounds are some four sds away, to a factor of 1.8. By hand."""
 
-SHARES_OF_YES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95)
-RESTS = (0.02, 0.05, 0.1, 0.2)
-"""Shares of the values beside a spike."""
+# Grids of laws, equally likely; by hand: closer ones are the same to noisy counts
+SHARES_OF_YES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95)  # of the upper of two values
+RESTS = (0.02, 0.05, 0.1, 0.2)  # shares of the values beside a spike
+SHARES_OF_COSTS, MEAN_COSTS = (0.2, 0.4, 0.6), (0.1, 0.2, 0.4)  # not 0; half-widths
 
-SHARES_OF_COSTS, MEAN_COSTS = (0.2, 0.4, 0.6), (0.1, 0.2, 0.4)
-
+# Prior probabilities of the kinds, by hand: even odds of a bell
 PRIOR_OF_SHAPES = {"bell": 0.5, "up": 0.15, "down": 0.15, "even": 0.1}
-PRIOR_OF_TWO_VALUES, PRIOR_OF_SPIKE, PRIOR_OF_COSTS = 0.05, 0.025, 0.025
-"""Prior probabilities of the kinds. By hand."""
+PRIOR_OF_TWO_VALUES, PRIOR_OF_SPIKE, PRIOR_OF_COSTS = 0.05, 0.025, 0.025  # the rest
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from dpgp.inference.many.dictionary import Dictionary
 from dpgp.types import Array
 
 RIDGE = 0.05
-"""Ridge of the correction, relative to the mean eigenvalue of B."""
+"""Ridge of the correction, relative to the mean eigenvalue of B; by hand: directions that hardly
+any row has shall not be corrected most."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ import numpy as np
 from dpgp.inference.residual_law import ResidualLaw
 
 SMALLER, LARGER = 0.3, 0.6
-"""Log-normal sds of the residuals' sd about its forecast: surprises are mostly unpleasant."""
+"""Log-normal sds of the residuals' sd about its forecast: surprises are mostly unpleasant. By
+hand."""
 
 
 def residual_sd(

@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     from dpgp.privacy.mechanism import GramRelease
 
 SMALLEST_NORM = 0.3
-"""Features of a row are divided by their norm, or by this where it is smaller."""
+"""Features of a row are divided by their norm, or by this where it is smaller. By hand: all of the
+norm is used, and no row is blown up that the features hardly see."""
 
 LEAST_NOISE = 1e-4
 """Relative noise below which directions are as good as known: keeps a fit without noise stable."""
 
 LARGEST_LEVERAGE = 0.5
-"""Beyond it the approximation of the optimism says nothing."""
+"""Beyond it 1 − d/n is no approximation: residuals are at most twice as large for new rows."""
 
 
 class MetricFit:

@@ -21,22 +21,25 @@ ROWS = 4096
 """Number of synthetic rows; a power of two suits the low-discrepancy points."""
 
 CONSTANT_SHARE = 0.2
-"""Share of the squared norm for the constant in the Gram matrix of the inputs."""
+"""Share of the squared norm for the constant in the Gram matrix of the inputs. By hand: means
+still have less noise than correlations."""
 
 SMALLEST_SIZE = 0.25
-"""Root mean square of a row's inputs from which on only their direction is released."""
+"""Root mean square of a row's inputs from which on only their direction is released; by hand."""
 
 BROAD_SD = 0.5
-"""Prior sd of an input on [−1, 1] about which nothing was released."""
+"""Prior sd of an input on [−1, 1] about which nothing was released: a little below 1/√3, that of
+an even one."""
 
 CORRELATION_SD = 0.3
-"""Prior sd of a correlation: where noise is larger, correlations are taken for noise."""
+"""Prior sd of a correlation: where noise is larger, correlations are taken for noise. By
+hand."""
 
 VARIANCE_SD = 0.1
-"""Prior sd of its variance."""
+"""Prior sd of a variance of inputs; by hand."""
 
-LARGEST_CORRELATION, SMALLEST_EIGENVALUE = 0.97, 0.02
-LEVELS = 2000
+LARGEST_CORRELATION, SMALLEST_EIGENVALUE = 0.97, 0.02  # by hand: a copula keeps some spread
+LEVELS = 2000  # points of an integral over a CDF; by hand
 
 
 @dataclass(frozen=True)
