@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpgp.blas import symmetric_root
 from dpgp.effects.functionals import MissedCovariance
 from dpgp.effects.records import Range, Share
 from dpgp.inference.posterior import Posterior
-from dpgp.roots import symmetric_root
 from dpgp.types import Array
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from dpgp.inference.posterior import DIGITS
-from dpgp.lattice import normal_points
 from dpgp.model.marginals import densities
+from dpgp.point_sets import normal_points
 from dpgp.types import Array
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.extras import install
-from dpgp.trace import Placeholder
+from dpgp.arithmetic import Placeholder
+from dpgp.package import install
 
 try:
     from onnx import TensorProto, helper, numpy_helper

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpgp import __version__
+from dpgp.arithmetic import TRACE, Placeholder
 from dpgp.export.arithmetic import Covariances
 from dpgp.export.onnx_graph import write_model
 from dpgp.inference.conformal import COVERAGE
-from dpgp.trace import TRACE, Placeholder
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dpgp.blas import symmetric_root
 from dpgp.effects.methods import EffectMethods
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import COVERAGE, Calibration
@@ -25,7 +26,6 @@ from dpgp.numeric import Seed, as_random_state
 from dpgp.options import Options
 from dpgp.outcomes import ObservationLaw, OutcomeKind
 from dpgp.privacy.certificate import Certificate
-from dpgp.roots import symmetric_root
 from dpgp.types import Array
 
 COLUMN_HEADINGS = ("column", "role", "from", "to")

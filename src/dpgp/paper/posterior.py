@@ -10,11 +10,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.stats import norm
 
+from dpgp.blas import symmetric_root
 from dpgp.kernels.base import takes_vectors
 from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.paper.update import Update
 from dpgp.privacy.certificate import Certificate
-from dpgp.roots import symmetric_root
 from dpgp.types import Array
 
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from dpgp.arithmetic import TRACE, Placeholder
 from dpgp.features.registry import map_scripts
 from dpgp.kernels.base import fields_of
 from dpgp.kernels.known import FORMULAS
 from dpgp.kernels.parameters import Parameter
 from dpgp.kernels.stationary import Stationary
-from dpgp.trace import TRACE, Placeholder
 
 DRAWING = ("scales.js", "drawing.js", "curve.js", "heatmap.js", "controls.js", "page.js")
 
