@@ -17,7 +17,7 @@ from gpytorch.variational import (  # type: ignore[import-not-found]
 )
 
 from dpgp.arithmetic import Library
-from dpgp.export.arithmetic import Covariances, triangular_root
+from dpgp.export.specify import Covariances, triangular_root
 
 TORCH = Library(
     array=torch.as_tensor,

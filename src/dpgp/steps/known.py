@@ -20,8 +20,8 @@ from dpgp.inference.posterior import Posterior
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
 from dpgp.inference.stages import TargetFit
-from dpgp.model.density import InputDensity
 from dpgp.model.fitted import FittedModel
+from dpgp.model.input_model import InputDensity
 from dpgp.options import Options
 from dpgp.planning.design import Design, choose_design
 from dpgp.planning.setting import Setting

@@ -28,7 +28,7 @@ from dpgp.inference.many.synthetic import (
 from dpgp.inference.many.target import first_clip
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.stage import StageRelease
-from dpgp.model.density import InputDensity
+from dpgp.model.input_model import InputDensity
 from dpgp.outcomes import NUMBER, Location, OutcomeKind
 from dpgp.planning.file_room import DENSITY_POINTS, most_points
 from dpgp.privacy.mechanism import GramRelease

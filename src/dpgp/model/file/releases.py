@@ -22,8 +22,8 @@ from dpgp.checked_values import (
 )
 from dpgp.domain import Box
 from dpgp.inference.stage import StageRelease
-from dpgp.model.density import InputDensity
 from dpgp.model.file.categories import are_levels
+from dpgp.model.input_model import InputDensity
 from dpgp.outcomes import OutcomeKind
 
 MOST_WRITTEN = 1000  # stages of a file: far beyond any model, far below any harm
