@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpgp.audit.canaries import one_run
-from dpgp.audit.releases import WorstCase, attack, worst_cases
+from dpgp.audit.attacks import WorstCase, attack, one_run, worst_cases
 from dpgp.audit.replay import Comparison, DivergedError, compare_fits, compare_steps
 from dpgp.audit.statistics import ATTACKED_DELTA, repeated_draws
 from dpgp.audit.tables import CASES, Case
