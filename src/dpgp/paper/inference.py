@@ -16,8 +16,7 @@ from dpgp.paper.model import (
     as_inducing_points,
     resolve_norm_bound,
 )
-from dpgp.paper.posterior import SparsePosterior
-from dpgp.paper.update import CovarianceTerms
+from dpgp.paper.posterior import CovarianceTerms, SparsePosterior
 from dpgp.privacy.arguments import as_number, as_probability
 from dpgp.privacy.books import Books, GaussianBooks
 from dpgp.privacy.certificate import Certificate, spending_noted

@@ -15,9 +15,8 @@ from dpgp.kernels.base import takes_vectors
 from dpgp.numeric import check_column_names, column_names, numeric_matrix
 from dpgp.paper.inference import read_rows
 from dpgp.paper.model import PaperModel, as_inducing_points, resolve_norm_bound
-from dpgp.paper.posterior import SparsePosterior
+from dpgp.paper.posterior import SparsePosterior, Update
 from dpgp.paper.scoring import RELATION, Candidate, PreparedCandidate, check_noise, prepare
-from dpgp.paper.update import Update
 from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.privacy.arguments import as_positive
 from dpgp.privacy.calibration import mu_of_rho
