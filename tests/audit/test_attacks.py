@@ -11,12 +11,7 @@ from dpgp.audit import attacks, run
 from dpgp.audit.attacks import asked_once, attack, one_run, worst_cases
 from dpgp.audit.replay import compare_fits, compare_steps, distance
 from dpgp.audit.run import Effort, audit
-from dpgp.audit.statistics import (
-    clopper_pearson,
-    epsilon_of_guesses,
-    lower_bounds,
-    repeated_draws,
-)
+from dpgp.audit.statistics import clopper_pearson, epsilon_of_guesses, lower_bounds, repeated_draws
 from dpgp.audit.tables import CASES, ROWS, neighbour, random_table
 from dpgp.cli import app
 from dpgp.privacy.books import Books

@@ -16,13 +16,7 @@ from scipy.linalg import hadamard
 from scipy.stats import norm
 
 from dpgp.audit.replay import Recorder, WayOut, distance
-from dpgp.audit.statistics import (
-    CONFIDENCE,
-    SURE,
-    LowerBounds,
-    epsilon_of_guesses,
-    lower_bounds,
-)
+from dpgp.audit.statistics import CONFIDENCE, SURE, LowerBounds, epsilon_of_guesses, lower_bounds
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.linear import LinearFeatures

@@ -11,10 +11,7 @@ from typing import Any
 
 import gpytorch  # type: ignore[import-not-found]
 import torch
-from gpytorch.variational import (  # type: ignore[import-not-found]
-    CholeskyVariationalDistribution,
-    UnwhitenedVariationalStrategy,
-)
+from gpytorch.variational import CholeskyVariationalDistribution, UnwhitenedVariationalStrategy  # type: ignore[import-not-found]
 
 from dpgp.arithmetic import Library
 from dpgp.export.specify import Covariances, triangular_root

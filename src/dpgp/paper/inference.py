@@ -11,11 +11,7 @@ from dpgp.domain import Box
 from dpgp.kernels.base import takes_vectors
 from dpgp.numeric import check_column_names, column_names, numeric_matrix
 from dpgp.paper.coinpress import coinpress_mean
-from dpgp.paper.model import (
-    PaperModel,
-    as_inducing_points,
-    resolve_norm_bound,
-)
+from dpgp.paper.model import PaperModel, as_inducing_points, resolve_norm_bound
 from dpgp.paper.posterior import CovarianceTerms, SparsePosterior
 from dpgp.privacy.arguments import as_number, as_probability
 from dpgp.privacy.books import Books, GaussianBooks
