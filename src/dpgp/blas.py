@@ -68,7 +68,7 @@ class _SharedLimit:
     def enter(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._before = _settings(_of_the_process())
+                self._before = _settings(of_a_thread=False)
             self._inside += 1
             _set((library, 1) for library, _ in self._before)
 
@@ -91,7 +91,7 @@ def single_threaded_blas() -> Iterator[None]:
     overlap in threads.
     """
     _LIMIT.enter()
-    before = _settings(_of_a_thread())
+    before = _settings(of_a_thread=True)
     _set((library, 1) for library, _ in before)
     try:
         yield
@@ -108,21 +108,13 @@ def _blas() -> list[Any]:
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
-def _of_a_thread() -> list[Any]:
-    """The libraries in which every thread has a setting of its own: those upon OpenMP."""
-    return [library for library in _blas() if _uses_openmp(library)]
-
-
-def _of_the_process() -> list[Any]:
-    return [library for library in _blas() if not _uses_openmp(library)]
-
-
-def _uses_openmp(library: Any) -> bool:
-    return getattr(library, "threading_layer", None) == "openmp"
-
-
-def _settings(libraries: list[Any]) -> list[tuple[Any, int]]:
-    return [(library, library.get_num_threads()) for library in libraries]
+def _settings(*, of_a_thread: bool) -> list[tuple[Any, int]]:
+    """Libraries and their threads: in those upon OpenMP every thread has a setting of its own."""
+    return [
+        (library, library.get_num_threads())
+        for library in _blas()
+        if (getattr(library, "threading_layer", None) == "openmp") is of_a_thread
+    ]
 
 
 def _set(settings: Iterable[tuple[Any, int]]) -> None:

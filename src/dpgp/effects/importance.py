@@ -117,7 +117,9 @@ def _effects(f: DrawnFunctions, column: int) -> Effects:
     total = _variance_along(values, nodes).mean(axis=1)
     average = _variance_along(values.mean(axis=1), nodes)
     missed_total, missed_first = _missed(f, column, nodes)
-    first = _without_chance(average, total, len(rows))
+    # Var_g E f from that of an average over rows, which is first + (total − first)/rows
+    m = len(rows)
+    first = np.maximum(average - total / m, 0.0) * (m / (m - 1))
     return Effects(f.plus_missing(total, missed_total), f.plus_missing(first, missed_first))
 
 
@@ -145,11 +147,6 @@ def _variance_along(values: Array, nodes: Nodes) -> Array:
     """Return variances over the values of an input, the last axis."""
     centred = values - (values @ nodes.shares)[..., None]
     return np.asarray(np.square(centred) @ nodes.shares)
-
-
-def _without_chance(average: Array, total: Array, rows: int) -> Array:
-    """Return Var_g E f from that of an average over rows: first + (total − first)/rows."""
-    return np.asarray(np.maximum(average - total / rows, 0.0) * (rows / (rows - 1)))
 
 
 def _missed(f: DrawnFunctions, column: int, nodes: Nodes) -> tuple[float, float]:

@@ -30,6 +30,10 @@ def specification_of(model: FittedModel, target: int | None) -> dict[str, Any]:
     posterior, target_box = model.posteriors[k], model.options.target_box
     features, thetas = posterior.features, posterior.thetas[:, :-1]
     Z, tree = features.anchors, specify(posterior.kernel, thetas)
+    local_scale = None
+    if model.scales:  # c(x) = exp(φᵀw + φᵀVφ)
+        scale = model.scales[k]
+        local_scale = {"features": feature_tree(scale.features), "w": scale.w, "V": scale.V}
     return {
         "inputs": model.inputs.specify(),
         "centre": float(target_box.centre[k]),
@@ -39,19 +43,11 @@ def specification_of(model: FittedModel, target: int | None) -> dict[str, Any]:
         "S": posterior.moments.V,
         "features": feature_tree(features),
         "kernel": exported_tree(posterior.kernel, thetas),
-        "local_scale": _local_scale(model, k),
+        "local_scale": local_scale,
         "anchors": Z,
         "projection": features.projection,
         "K_zz": mean_gram(tree, Z, Z, NUMPY),
     }
-
-
-def _local_scale(model: FittedModel, k: int) -> dict[str, Any] | None:
-    """Return the features, w and V of c(x) = exp(φᵀw + φᵀVφ); None where c is one."""
-    if not model.scales:
-        return None
-    scale = model.scales[k]
-    return {"features": feature_tree(scale.features), "w": scale.w, "V": scale.V}
 
 
 class Covariances:

@@ -162,8 +162,8 @@ class SparsePosterior:
         if return_std:
             return mean, np.sqrt(self._variance(points, latent))
         if return_cov:
-            covariance = self._covariance(points)
-            return mean, covariance if latent else covariance + self._observation_noise(points)
+            noise_variance = 0.0 if latent else self.noise_std**2
+            return mean, self._covariance(points) + noise_variance * np.eye(len(points))
         return mean
 
     def log_predictive_density(self, X: Any, y: Any) -> Array:
@@ -207,14 +207,11 @@ class SparsePosterior:
         V = whitened(cross, self._K_zz)
         return np.asarray(self.kernel(points) - V.T @ V + cross @ self.update.W @ cross.T)
 
-    def _observation_noise(self, points: Any) -> Array:
-        return self.noise_std**2 * np.eye(len(points))
-
 
 def unexplained(variances: Array, K_vz: Array, K_zz: Array) -> Array:
     """Return k(x, x) − k_xZ K_ZZ⁻¹ k_Zx for every row of K_VZ, not below 0."""
     V = whitened(K_vz, K_zz)
-    return np.maximum(variances - np.einsum("ji,ji->i", V, V), 0.0)
+    return np.asarray(np.maximum(variances - np.einsum("ji,ji->i", V, V), 0.0))
 
 
 def whitened(K_vz: Array, K_zz: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 
-from dpgp.html_cards import BAD, GOOD, bullets, calls, card, pairs, sentence, table
+from dpgp.markup import BAD, GOOD, bullets, calls, card, pairs, paragraph, table
 from dpgp.model.fitted import COLUMN_HEADINGS
 from dpgp.report.guarantee import guarantee_in_words
 from dpgp.report.health import LOOKS_WRONG
@@ -39,10 +39,10 @@ def model_html(model: FittedModel, name: str = "FittedModel") -> str:
     certificate = model.certificate
     promise = f"({certificate.epsilon:g}, {certificate.delta:g})-differential privacy"
     parts = [
-        sentence(guarantee_in_words(certificate)),
+        paragraph(guarantee_in_words(certificate)),
         table(COLUMN_HEADINGS, model.column_rows()),
         pairs(_facts(model)),
-        *([sentence(LOOKS_WRONG), bullets(model.health)] if model.health else []),
+        *([paragraph(LOOKS_WRONG), bullets(model.health)] if model.health else []),
         calls("Next:", NEXT if name == "FittedModel" else (*NEXT, ".certificate_")),
     ]
     title = promise if certificate.is_private else "NOT PRIVATE"

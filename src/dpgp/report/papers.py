@@ -61,8 +61,13 @@ def statement(model: FittedModel, title: str | None = None) -> str:
             "**SIMULATION, NOT PRIVATE.** The noise of this model can be repeated or is absent. "
             "Nothing below is promised; do not publish the model."
         )
+    published = [
+        f"A statistical model that predicts {', '.join(model.target_names)} from "
+        f"{', '.join(model.input_names)}, with its uncertainty. It contains no record of anybody.",
+        "Everything in it was computed from sums over many people to which random noise was added.",
+    ]
     parts += [
-        _section("What is published", _published(model)),
+        _section("What is published", published),
         _section("What is protected", _protected(certificate)),
         _section("Against whom", ADVERSARY),
         _section("What is assumed to be public", _public(model)),
@@ -74,14 +79,6 @@ def statement(model: FittedModel, title: str | None = None) -> str:
 
 def _section(title: str, sentences: Sequence[str]) -> str:
     return "\n".join([f"## {title}", "", *(f"- {sentence}" for sentence in sentences)])
-
-
-def _published(model: FittedModel) -> list[str]:
-    return [
-        f"A statistical model that predicts {', '.join(model.target_names)} from "
-        f"{', '.join(model.input_names)}, with its uncertainty. It contains no record of anybody.",
-        "Everything in it was computed from sums over many people to which random noise was added.",
-    ]
 
 
 def _protected(certificate: Certificate) -> list[str]:
@@ -207,19 +204,16 @@ def _loss(certificate: Certificate) -> dict[str, Any]:
 
 def _implementation(certificate: Certificate) -> dict[str, str]:
     releases = "; ".join(str(release) for release in certificate.releases)
+    made_by, provenance = "", certificate.provenance
+    if provenance is not None:
+        versions = ", ".join(f"{name} {version}" for name, version in provenance.versions)
+        made_by = f"Noise: {provenance.random_source}. Software: {versions}."
     return {
         "preprocessing_and_hyperparameter_tuning": "Bounds are public and not read from the data. "
         "Hyperparameters are learned from the noisy releases, at no further privacy loss.",
-        "mechanisms": f"Discrete Gaussian noise on exact integer sums. {_made_by(certificate)} "
+        "mechanisms": f"Discrete Gaussian noise on exact integer sums. {made_by} "
         "Rows are rounded to a grid of integers, and sums are exact, so that no floating-point "
         f"number is released that was not an integer before. Releases: {releases}.",
         "composition": "Gaussian mechanisms compose adaptively to the root of the sum of squares.",
         "post_processing": "The model is computed from the noisy sums alone.",
     }
-
-
-def _made_by(certificate: Certificate) -> str:
-    if certificate.provenance is None:
-        return ""
-    versions = ", ".join(f"{name} {version}" for name, version in certificate.provenance.versions)
-    return f"Noise: {certificate.provenance.random_source}. Software: {versions}."

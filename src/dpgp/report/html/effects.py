@@ -12,8 +12,9 @@ from matplotlib.ticker import MaxNLocator
 from dpgp.arithmetic import TINY
 from dpgp.effects.importance import WhatMatters
 from dpgp.effects.records import Effect, Importance, percent
+from dpgp.markup import Markup, element, join, paragraph
 from dpgp.model.input_model import Density, densities, representative_rows
-from dpgp.report.html.markup import Markup, element, facts, join, paragraph, share_bar, table
+from dpgp.report.html.tables import facts, share_bar, table
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel

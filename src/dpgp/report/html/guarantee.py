@@ -6,10 +6,11 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpgp.markup import Markup, element, join, paragraph
 from dpgp.model.fitted import COLUMN_HEADINGS
 from dpgp.privacy.rounding import text_up
 from dpgp.report.guarantee import guarantee_in_words
-from dpgp.report.html.markup import Markup, element, facts, join, paragraph, table
+from dpgp.report.html.tables import facts, table
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel

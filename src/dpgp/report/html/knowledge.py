@@ -10,20 +10,12 @@ import numpy as np
 from dpgp.inference.conformal import COVERAGE
 from dpgp.kernels.known import as_kernel
 from dpgp.kernels.parameters import Learned, Measure
+from dpgp.markup import Markup, element, join, paragraph
 from dpgp.model.fitted import low_median_high
 from dpgp.model.input_model import even_rows
 from dpgp.planning.plan import plan_of
 from dpgp.report.health import LOOKS_WRONG
-from dpgp.report.html.markup import (
-    Markup,
-    draws_strip,
-    element,
-    join,
-    number,
-    paragraph,
-    range_strip,
-    table,
-)
+from dpgp.report.html.tables import draws_strip, number, range_strip, table
 from dpgp.types import Array
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from matplotlib.colors import to_hex
 
 from dpgp import __version__
 from dpgp.effects.importance import WhatMatters, what_matters
+from dpgp.markup import Markup, element, html, join, paragraph
 from dpgp.report import style
 from dpgp.report.guarantee import title_of
 from dpgp.report.html import guarantee, knowledge
 from dpgp.report.html.browser import asset, page_script, payload
 from dpgp.report.html.effects import effects, summary
-from dpgp.report.html.markup import Markup, element, html, join, paragraph
 from dpgp.report.model_plot import draw_model
 from dpgp.report.style import panels, styled
 

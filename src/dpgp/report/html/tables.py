@@ -1,7 +1,4 @@
-"""Texts become HTML here and nowhere else: everything is escaped unless it is markup of ours.
-
-With small still pictures for the cells of tables, in colours of the style sheet.
-"""
+"""Tables of the page, and small still pictures for their cells, in colours of the style sheet."""
 
 from __future__ import annotations
 
@@ -11,40 +8,12 @@ from html import escape
 
 import numpy as np
 
+from dpgp.markup import Markup, element, join
 from dpgp.types import Array
 
 STRIP_WIDTH, STRIP_HEIGHT, STRIP_MARGIN = 180, 22, 5
 REACH = 10.0
 """Draws are shown from a tenth of the median to ten times the median."""
-
-
-class Markup(str):
-    """HTML that is safe as it is."""
-
-    __slots__ = ()
-
-
-def html(text: str) -> Markup:
-    """Return markup as it is, and any other text escaped."""
-    return text if isinstance(text, Markup) else Markup(escape(text))
-
-
-def element(tag: str, *content: str, **attributes: str) -> Markup:
-    """Return ``<tag>content</tag>``; underscores in names are hyphens, a last one is dropped."""
-    names = (name.rstrip("_").replace("_", "-") for name in attributes)
-    values = zip(names, attributes.values(), strict=True)
-    named = "".join(f' {name}="{escape(value)}"' for name, value in values)
-    return Markup(f"<{tag}{named}>{join(content)}</{tag}>")
-
-
-def paragraph(*content: str, **attributes: str) -> Markup:
-    """Return a paragraph."""
-    return element("p", *content, **attributes)
-
-
-def join(parts: Iterable[str]) -> Markup:
-    """Return parts one after another."""
-    return Markup("".join(html(part) for part in parts))
 
 
 def table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
