@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 TINY = 1e-300
 """Keeps 0/0 from happening: below anything that is computed."""
@@ -52,29 +53,28 @@ def transposed(Y: Any, library: Library) -> Any:
     return library.einsum("md->dm", Y)
 
 
-_OPERATIONS: dict[str, Callable[..., Any]] = {
-    "Add": np.add,
-    "Sub": np.subtract,
-    "Mul": np.multiply,
-    "Div": np.divide,
-    "Pow": np.power,
-    "MatMul": np.matmul,
-    "Exp": np.exp,
-    "Sqrt": np.sqrt,
-    "Sin": np.sin,
-    "Max": np.maximum,
-    "Min": np.minimum,
+_OPERATIONS: dict[Any, str] = {
+    np.add: "Add",
+    np.subtract: "Sub",
+    np.multiply: "Mul",
+    np.divide: "Div",
+    np.power: "Pow",
+    np.matmul: "MatMul",
+    np.exp: "Exp",
+    np.sqrt: "Sqrt",
+    np.sin: "Sin",
+    np.maximum: "Max",
+    np.minimum: "Min",
 }
+"""Functions of NumPy, operators among them, and their names in ONNX."""
 
 
-class Placeholder:
+class Placeholder(NDArrayOperatorsMixin):
     """A value that depends on the inputs: the operation that makes it, and its shape for no rows.
 
     Operations have the names of ONNX. ``sample`` is the value where inputs have no rows, which
     tells all lengths but the number of rows. What depends on no input is computed, as a constant.
     """
-
-    __array_ufunc__ = None  # NumPy leaves operators to us
 
     def __init__(self, operation: str, inputs: Sequence[Any], sample: Any, **options: Any) -> None:
         self.operation, self.inputs, self.options = operation, inputs, options
@@ -85,39 +85,15 @@ class Placeholder:
         """Lengths of the axes, 0 for the rows."""
         return tuple(self.sample.shape)
 
-    def __add__(self, other: Any) -> Any:
-        return _apply("Add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return _apply("Add", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return _apply("Sub", self, other)
-
-    def __mul__(self, other: Any) -> Any:
-        return _apply("Mul", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return _apply("Mul", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _apply("Div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return _apply("Div", other, self)
-
-    def __matmul__(self, other: Any) -> Any:
-        return _apply("MatMul", self, other)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return _apply("MatMul", other, self)
-
-    def __neg__(self) -> Any:
-        return _apply("Mul", -1.0, self)
-
-    def __pow__(self, power: Any) -> Any:
-        is_square = np.ndim(power) == 0 and power == 2
-        return _apply("Mul", self, self) if is_square else _apply("Pow", self, power)
+    def __array_ufunc__(self, function: np.ufunc, _method: str, *inputs: Any) -> Any:
+        """Write down what NumPy, which operators ask too, would compute."""
+        if function is np.negative:
+            return -1.0 * self
+        if function is np.power and not isinstance(inputs[1], Placeholder):
+            base, power = inputs
+            if np.ndim(power) == 0 and power == 2:
+                return base * base
+        return _traced(function, _OPERATIONS[function], inputs)
 
     def __getitem__(self, index: tuple[Any, ...]) -> Any:
         """Return slices of axes, with new axes where the index says None."""
@@ -137,10 +113,6 @@ class Placeholder:
         sample = np.take(self.sample, range(start, stop), axis=axis)
         ends = [np.array([number]) for number in (start, stop, axis)]
         return Placeholder("Slice", [self, *ends], sample)
-
-
-def _apply(operation: str, *inputs: Any) -> Any:
-    return _traced(_OPERATIONS[operation], operation, inputs)
 
 
 def _einsum(equation: str, *inputs: Any) -> Any:
@@ -171,14 +143,14 @@ def _reshape(value: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _clip(value: Any, low: Any, high: Any) -> Any:
-    return _apply("Min", _apply("Max", value, low), high)
+    return np.minimum(np.maximum(value, low), high)
 
 
 TRACE = Library(
     array=np.asarray,
-    exp=lambda value: _apply("Exp", value),
-    sqrt=lambda value: _apply("Sqrt", value),
-    sin=lambda value: _apply("Sin", value),
+    exp=np.exp,
+    sqrt=np.sqrt,
+    sin=np.sin,
     einsum=_einsum,
     stack_rows=_stack_rows,
     clip=_clip,

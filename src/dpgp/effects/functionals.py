@@ -80,10 +80,14 @@ def estimate(
     scale = float(box.half_width[target])
     std = scale * np.sqrt(known + missing + sampling)
     mean = box.centre[target] * asked.weights.sum() + scale * (posterior.moments.w @ psi)
-    # how many sds an interval reaches to each side, over draws of θ
-    spreads = np.sqrt(posterior.spreads / posterior.spreads.mean())
-    half_width = float(mixture_half_width(spreads[None], level)[0]) * std
+    half_width = function_factor(posterior, level) * std
     return Estimates(mean, std, mean - half_width, mean + half_width)
+
+
+def function_factor(posterior: Posterior, coverage: float) -> float:
+    """Return how many sds of f an interval reaches to each side, over draws of θ."""
+    scales = np.sqrt(posterior.spreads / posterior.spreads.mean())
+    return float(mixture_half_width(scales[None], coverage)[0])
 
 
 def _features_and_sampling(

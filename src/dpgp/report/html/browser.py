@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpgp.arithmetic import TRACE, Placeholder
+from dpgp.effects.functionals import function_factor
 from dpgp.export.specify import specification_of
 from dpgp.features.registry import map_scripts
 from dpgp.inference.conformal import COVERAGE
-from dpgp.inference.posterior import mixture_half_width
 from dpgp.kernels.base import fields_of
 from dpgp.kernels.known import FORMULAS
 from dpgp.kernels.parameters import Parameter
@@ -164,9 +164,7 @@ def _multiple(P: Array, other: Array | None) -> float | None:
 def _target(
     model: FittedModel, k: int, specification: dict[str, Any], digits: Digits
 ) -> dict[str, Any]:
-    box, spreads = model.options.target_box, model.posteriors[k].spreads
-    scales = np.sqrt(spreads / spreads.mean())[None]
-    P = specification["projection"]
+    box, P = model.options.target_box, specification["projection"]
     noise = specification["scale"] * specification["noise_variance"] ** 0.5
     local_scale, outcome = specification["local_scale"], model.outcome
     return {
@@ -182,7 +180,7 @@ def _target(
             _symmetric(specification["S"] + P @ specification["K_zz"] @ P.T), digits.covariance
         ),
         "kernel": plain(specification["kernel"]),
-        "function_factor": float(mixture_half_width(scales, COVERAGE)[0]),
+        "function_factor": function_factor(model.posteriors[k], COVERAGE),
         "interval_ends": list(model.calibrations[k].ends(COVERAGE)),
         "centiles": [[level, model.calibrations[k].quantile(level)] for level in CENTILES],
         "local_scale": local_scale

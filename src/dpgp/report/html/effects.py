@@ -55,11 +55,11 @@ def summary(found: Sequence[WhatMatters]) -> Markup:
     several = found[0].model.options.columns > 1
     parts = []
     for each in found:
-        name, share = each.importance.target, explained(each.model, each.target)
-        words = "explained (R²)" if len(found) == 1 else f"{name}: explained (R²)"
+        importance, share = each.importance, explained(each.model, each.target)
+        words = "explained (R²)" if len(found) == 1 else f"{importance.target}: explained (R²)"
         known = [(words, percent(share))]
         if several:
-            pairs = list(zip(each.importance.inputs, each.importance.total, strict=True))
+            pairs = list(zip(importance.inputs, importance.total, strict=True))
             named = ", ".join(f"{name} ({total.percent})" for name, total in pairs[:NAMED])
             known.append(("most important inputs", named))
         parts.append(facts(known))
