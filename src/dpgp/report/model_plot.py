@@ -66,15 +66,15 @@ def draw_model(model: FittedModel, ax: Any = None, target: int | None = None) ->
     with shown_style():
         columns, has_categories = len(model.inputs.box.low), bool(model.inputs.box.categories)
         if columns == 1:
-            return _draw_curve_of_one(model, panel_axes(ax, 1, (6.4, 4.0))[0], k)
+            return _draw_curve_of_one(model, _panel_axes(ax, 1, (6.4, 4.0))[0], k)
         if columns == 2 and not has_categories:
-            names = input_label(model, 0), input_label(model, 1)
-            axis = panel_axes(ax, 1, (6.4, 4.6))[0]
-            return draw_two_inputs(model, axis, k, names, label(model, k))
+            names = _input_label(model, 0), _input_label(model, 1)
+            axis = _panel_axes(ax, 1, (6.4, 4.6))[0]
+            return draw_two_inputs(model, axis, k, names, _label(model, k))
         return _draw_slices(model, ax, k) if columns == 3 else _draw_averages(model, ax, k)
 
 
-def panel_axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
+def _panel_axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
     """Return the axes given, or as many new ones, which share the target's axis."""
     if ax is None:
         rows = -(-count // PANELS_A_ROW)
@@ -90,11 +90,11 @@ def panel_axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
 
 
 def _draw_curve_of_one(model: FittedModel, axis: Axes, k: int) -> Axes:
-    draw_slice(axis, _along(model, k, 0, model.inputs.box.low), model, 0)
-    target = label(model, k)
+    _draw_slice(axis, _along(model, k, 0, model.inputs.box.low), model, 0)
+    target = _label(model, k)
     axis.set(ylabel=target)
-    axis.set_title(f"{target} by {input_label(model, 0)}")
-    make_room(axis)
+    axis.set_title(f"{target} by {_input_label(model, 0)}")
+    _make_room(axis)
     axis.legend()
     return axis
 
@@ -102,12 +102,12 @@ def _draw_curve_of_one(model: FittedModel, axis: Axes, k: int) -> Axes:
 def _draw_slices(model: FittedModel, ax: Any, k: int) -> list[Axes]:
     count = model.options.columns
     rows = -(-count // PANELS_A_ROW)
-    axes = panel_axes(ax, count, (3.3 * min(count, PANELS_A_ROW), 2.9 * rows + 0.5))
+    axes = _panel_axes(ax, count, (3.3 * min(count, PANELS_A_ROW), 2.9 * rows + 0.5))
     others = typical_inputs(model)
     for column, axis in enumerate(axes):
-        draw_slice(axis, _along(model, k, column, others), model, column)
+        _draw_slice(axis, _along(model, k, column, others), model, column)
         axis.axvline(others[column], color=INK, lw=0.9, ls=":", label="value in the other panels")
-    _label_panels(axes, label(model, k), are_ours=ax is None)
+    _label_panels(axes, _label(model, k), are_ours=ax is None)
     return axes
 
 
@@ -115,14 +115,14 @@ def _draw_averages(model: FittedModel, ax: Any, k: int) -> list[Axes]:
     """Draw averages over the private model of the inputs, along the most important of them."""
     matters = what_matters(model, k)
     count = len(matters.curves)
-    axes = panel_axes(ax, count, (3.3 * PANELS_A_ROW, 2.9 * -(-count // PANELS_A_ROW) + 0.7))
+    axes = _panel_axes(ax, count, (3.3 * PANELS_A_ROW, 2.9 * -(-count // PANELS_A_ROW) + 0.7))
     for axis, curve, share in zip(axes, matters.curves, matters.importance.total, strict=False):
         along, ((_, at),) = curve.along, curve.along.at.items()
         x = at if model.inputs.box.category(curve.column) is None else np.arange(float(len(at)))
         band = np.array([along.lower, along.upper])
-        draw_slice(axis, Bands(x, along.mean, band, None, "average"), model, curve.column)
+        _draw_slice(axis, Bands(x, along.mean, band, None, "average"), model, curve.column)
         axis.set_title(f"{share.percent} of the variance ({share.interval})", fontsize=9.5)
-    _label_panels(axes, label(model, k), are_ours=ax is None)
+    _label_panels(axes, _label(model, k), are_ours=ax is None)
     if ax is None:
         caption_below(axes[0].figure, " ".join([AVERAGED, matters.others]))  # type: ignore[arg-type]
     return axes
@@ -133,14 +133,14 @@ def _label_panels(axes: list[Axes], target: str, *, are_ours: bool) -> None:
     for axis in axes[::PANELS_A_ROW] if are_ours else axes[:1]:
         axis.set_ylabel(target)
     for axis in axes[:1] if are_ours else axes:
-        make_room(axis)
+        _make_room(axis)
     if are_ours:
         legend_above(axes[0].figure, axes[0])  # type: ignore[arg-type]
     else:
         axes[0].legend()
 
 
-def draw_slice(axis: Axes, curve: Bands, model: FittedModel, column: int) -> None:
+def _draw_slice(axis: Axes, curve: Bands, model: FittedModel, column: int) -> None:
     """Draw mean and bands along one input, for a category a dot and bars at every level."""
     numeric = model.inputs.box.category(column) is None
     bands = (
@@ -167,7 +167,7 @@ def _finish(axis: Axes, x: Array, model: FittedModel, column: int) -> None:
         labels = [_printable(text) for text in category.labels]
         axis.set(xlim=(-0.5, len(labels) - 0.5))
         axis.set_xticks(range(len(labels)), labels, rotation=turn)
-    axis.set(xlabel=input_label(model, column))
+    axis.set(xlabel=_input_label(model, column))
     known = densities(model)
     if known is None:
         return
@@ -181,7 +181,7 @@ def _finish(axis: Axes, x: Array, model: FittedModel, column: int) -> None:
     axis.add_patch(rug)
 
 
-def make_room(axis: Axes) -> None:
+def _make_room(axis: Axes) -> None:
     """Lower the bottom of the axes, for the rug."""
     low, high = axis.get_ylim()
     axis.set_ylim(low - 1.2 * RUG_HEIGHT * (high - low), high)
@@ -218,11 +218,11 @@ def draw_centiles(
     others = typical_inputs(model)
     with shown_style():
         size = (6.4, 4.4) if len(columns) == 1 else (3.5 * min(len(columns), PANELS_A_ROW), 3.6)
-        axes = panel_axes(ax, len(columns), size)
+        axes = _panel_axes(ax, len(columns), size)
         for axis, column in zip(axes, columns, strict=True):
             _draw_chart(axis, centiles_along(model, k, column, others), model, column)
-        axes[0].set_ylabel(label(model, k))
-        make_room(axes[0])
+        axes[0].set_ylabel(_label(model, k))
+        _make_room(axes[0])
         if len(columns) > 1 and ax is None:
             caption_below(axes[0].figure, _held(model, others))  # type: ignore[arg-type]
     return axes[0] if len(columns) == 1 else axes
@@ -276,12 +276,12 @@ def _held(model: FittedModel, others: Array) -> str:
     )
 
 
-def input_label(model: FittedModel, column: int) -> str:
+def _input_label(model: FittedModel, column: int) -> str:
     """Return the name of an input for a figure."""
     return _printable(model.input_names[column])
 
 
-def label(model: FittedModel, target: int) -> str:
+def _label(model: FittedModel, target: int) -> str:
     """Return what is drawn of a target, for a figure."""
     return _printable(model.target_in_words(target))
 

@@ -64,18 +64,17 @@ def _stage_to_json(targets: Sequence[StageRelease]) -> dict[str, Any]:
         "n": number_to_json(first.n),
         "sigma_b": number_to_json(first.sigma_b),
         "B": triangle_to_json(first.B, "Gram matrix") if len(first.B) else None,
-        "targets": [_own_to_json(target) for target in targets],
-    }
-
-
-def _own_to_json(target: StageRelease) -> dict[str, Any]:
-    return {
-        "clip": number_to_json(target.clip),
-        "sigma_a": number_to_json(target.sigma_a),
-        "sigma_c": number_to_json(target.sigma_c),
-        "c": number_to_json(target.c),
-        "A": target.A.tolist(),
-        "w0": target.w0.tolist(),
+        "targets": [
+            {
+                "clip": number_to_json(target.clip),
+                "sigma_a": number_to_json(target.sigma_a),
+                "sigma_c": number_to_json(target.sigma_c),
+                "c": number_to_json(target.c),
+                "A": target.A.tolist(),
+                "w0": target.w0.tolist(),
+            }
+            for target in targets
+        ],
     }
 
 

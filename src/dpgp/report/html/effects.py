@@ -117,14 +117,14 @@ def _interactions(found: WhatMatters) -> Markup:
 
 
 def _curves(found: WhatMatters) -> Markup:
-    known, frame = densities(found.model), frame_of([curve.along for curve in found.curves])
+    known, frame = densities(found.model), _frame_of([curve.along for curve in found.curves])
     figures = []
     for curve in found.curves:
         density = None if known is None else known[curve.column]
         headings, cells = curve.along.text_table()
         numbers = table(curve.along.title, headings, cells[::TABLE_EVERY])
         details = element("details", element("summary", "The numbers of this plot"), numbers)
-        panel = curve_panel(curve.along, frame, found.importance.target, density)
+        panel = _curve_panel(curve.along, frame, found.importance.target, density)
         figures.append(element("figure", panel, details))
     others = paragraph(found.others, class_="quiet") if found.others else ""
     return join([element("div", *figures, class_="panels"), others])
@@ -143,7 +143,7 @@ class Frame(NamedTuple):
         return BOTTOM - (BOTTOM - TOP) * (value - self.low) / (self.high - self.low)
 
 
-def frame_of(curves: Sequence[Effect]) -> Frame:
+def _frame_of(curves: Sequence[Effect]) -> Frame:
     """Return an axis that holds the bands of all curves."""
     low, high = min(c.lower.min() for c in curves), max(c.upper.max() for c in curves)
     margin = max(MARGIN * float(high - low), TINY)
@@ -160,7 +160,7 @@ def _ticks(low: float, high: float) -> list[float]:
     return [float(tick) for tick in ticks if low - span <= tick <= high + span]
 
 
-def curve_panel(curve: Effect, frame: Frame, target: str, density: Density | None) -> Markup:
+def _curve_panel(curve: Effect, frame: Frame, target: str, density: Density | None) -> Markup:
     """Draw one curve; its input is the one that was set."""
     ((name, x),) = curve.at.items()
     levels = [str(level) for level in x] if x.dtype.kind == "U" else []
