@@ -15,7 +15,7 @@ import dpgp
 from dpgp import PrivateGPRegressor, export
 from dpgp.arithmetic import NUMPY
 from dpgp.checked_values import ModelFileError
-from dpgp.export.arithmetic import Covariances
+from dpgp.export.specify import Covariances
 from dpgp.model.file.model import decode, encode
 from dpgp.privacy import noise
 

@@ -1,6 +1,6 @@
 import pytest
 
-from dpgp.memory import CACHE_LINE, aligned
+from dpgp.blas import CACHE_LINE, aligned
 from dpgp.privacy.exact_sums import workspace
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp.roots import symmetric_root
+from dpgp.blas import symmetric_root
 
 
 def covariance():

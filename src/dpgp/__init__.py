@@ -1,7 +1,6 @@
 """Gaussian-process regression under differential privacy, for inputs and outputs."""
 
-from importlib import import_module
-from typing import Any
+from dpgp.package import lazy_names
 
 __version__ = "0.1.0"
 
@@ -15,20 +14,14 @@ _EXPORTS = {
     "PrivateGPClassifier": "dpgp.classifier",
     "PrivateGPRegressor": "dpgp.regressor",
     "ProductKernel": "dpgp.kernels.given",
-    "export": "dpgp",
+    "export": "dpgp.export",
     "load": "dpgp.model.file",
     "low_discrepancy_points": "dpgp.features.placement",
-    "paper": "dpgp",
+    "paper": "dpgp.paper",
     "plan": "dpgp.planning.plan",
     "regular_grid": "dpgp.features.placement",
 }
 
 __all__ = ["__version__", *_EXPORTS]
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name on first use, so that ``import dpgp`` stays fast."""
-    if name not in _EXPORTS:
-        raise AttributeError(f"module 'dpgp' has no attribute {name!r}")
-    home = _EXPORTS[name]
-    return import_module(f"dpgp.{name}") if home == "dpgp" else getattr(import_module(home), name)
+__getattr__ = lazy_names(__name__, _EXPORTS)

@@ -1,7 +1,8 @@
-"""Threads: how many for the rows, and one within BLAS, so that a sum is the same every time."""
+"""Sums that are the same every time: threads, one within BLAS, memory, and unique roots."""
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,12 +13,18 @@ from numbers import Integral
 from threading import Lock
 from typing import Any, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
+
+from dpgp.types import Array
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST_THREADS = 256  # each has its own sum of d² integers
+
+CACHE_LINE = 64
+"""Bytes that processors move at once, and the longest vectors have."""
 
 
 def thread_count(n_jobs: Any) -> int:
@@ -61,7 +68,7 @@ class _SharedLimit:
     def enter(self) -> None:
         with self._lock:
             if self._inside == 0:
-                self._before = _settings(_of_the_process())
+                self._before = _settings(of_a_thread=False)
             self._inside += 1
             _set((library, 1) for library, _ in self._before)
 
@@ -84,7 +91,7 @@ def single_threaded_blas() -> Iterator[None]:
     overlap in threads.
     """
     _LIMIT.enter()
-    before = _settings(_of_a_thread())
+    before = _settings(of_a_thread=True)
     _set((library, 1) for library, _ in before)
     try:
         yield
@@ -101,21 +108,13 @@ def _blas() -> list[Any]:
     return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
-def _of_a_thread() -> list[Any]:
-    """The libraries in which every thread has a setting of its own: those upon OpenMP."""
-    return [library for library in _blas() if _uses_openmp(library)]
-
-
-def _of_the_process() -> list[Any]:
-    return [library for library in _blas() if not _uses_openmp(library)]
-
-
-def _uses_openmp(library: Any) -> bool:
-    return getattr(library, "threading_layer", None) == "openmp"
-
-
-def _settings(libraries: list[Any]) -> list[tuple[Any, int]]:
-    return [(library, library.get_num_threads()) for library in libraries]
+def _settings(*, of_a_thread: bool) -> list[tuple[Any, int]]:
+    """Libraries and their threads: in those upon OpenMP every thread has a setting of its own."""
+    return [
+        (library, library.get_num_threads())
+        for library in _blas()
+        if (getattr(library, "threading_layer", None) == "openmp") is of_a_thread
+    ]
 
 
 def _set(settings: Iterable[tuple[Any, int]]) -> None:
@@ -148,3 +147,24 @@ def in_order(
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
+
+
+def aligned(*shape: int) -> Array:
+    """Return an array, not yet filled, that begins with a cache line.
+
+    A vector that is written across two of them takes longer: half as long again in a pass.
+    """
+    size, spare = math.prod(shape), CACHE_LINE // 8
+    room = np.empty(size + spare)
+    start = -room.ctypes.data % CACHE_LINE // 8
+    return room[start : start + size].reshape(shape)
+
+
+def symmetric_root(S: Array) -> Array:
+    """Return the positive semi-definite R with RR = S, which is unique: QΛ^{1/2}Qᵀ.
+
+    QΛ^{1/2} alone would do for draws, but the signs of Q, and its directions where eigenvalues are
+    equal, differ between processors, and seeded draws with them.
+    """
+    eigenvalues, Q = np.linalg.eigh(S)
+    return np.asarray((Q * np.sqrt(np.maximum(eigenvalues, 0.0))) @ Q.T)

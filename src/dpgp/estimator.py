@@ -19,9 +19,8 @@ from dpgp.categories import Categories, read_categories
 from dpgp.coded_rows import CodedRows, categories_of, coded_matrix
 from dpgp.decimal_mark import marked
 from dpgp.domain import Box
-from dpgp.effects.methods import EffectMethods
 from dpgp.ledger.ledger import ledger_of
-from dpgp.model.outputs import OutputMethods
+from dpgp.model.methods import EffectMethods, OutputMethods
 from dpgp.numeric import check_column_names, column_names, target_names
 from dpgp.options import Options
 from dpgp.planning.few_rows import FewRowsWarning, are_few, nothing_better
@@ -35,8 +34,8 @@ from dpgp.types import Array
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
     from dpgp.inference.stage import StageRelease
-    from dpgp.model.density import InputDensity
     from dpgp.model.fitted import FittedModel
+    from dpgp.model.input_model import InputDensity
     from dpgp.privacy.certificate import Certificate
     from dpgp.private.source import Source
 

@@ -111,11 +111,15 @@ def target_names(y: Any) -> tuple[str, ...] | None:
 
 
 def _can_name(text: str) -> bool:
+    return bool(text) and not _is_number(text) and is_name(text)
+
+
+def _is_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
-        return bool(text) and is_name(text)
-    return False
+        return False
+    return True
 
 
 def check_column_names(names: Collection[str] | None, known: Collection[str] = ()) -> None:
@@ -136,21 +140,12 @@ def check_no_row_as_names(names: Collection[str] | None, known: Collection[str] 
 
     Names are published with a model. Whole numbers, as in columns of years, may be names.
     """
-    if any(name not in known and _is_measurement(name) for name in names or ()):
+    new = (name for name in names or () if name not in known)
+    if any(_is_number(name) and not name.strip().lstrip("+-").isdecimal() for name in new):
         raise ValueError(
             "the column names of `X` hold numbers, as if its file had no header and a row of data "
             "became the feature names, which are published; name the columns first."
         )
-
-
-def _is_measurement(name: str) -> bool:
-    if name.strip().lstrip("+-").isdecimal():
-        return False
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
 
 
 def holds_times(cells: Iterable[Any]) -> bool:

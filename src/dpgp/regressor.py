@@ -15,8 +15,7 @@ from dpgp.domain import Bounds, Box
 from dpgp.estimator import PrivateGP
 from dpgp.inference.conformal import COVERAGE
 from dpgp.ledger.ledger import Ledger
-from dpgp.model.centiles import CentileMethods
-from dpgp.model.outputs import PlotMethods
+from dpgp.model.methods import CentileMethods, PlotMethods
 from dpgp.numeric import (
     Seed,
     numeric_targets,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from numpy.testing import assert_allclose
 
-from dpgp.paper.update import ReleasedMoments, dp_update
+from dpgp.paper.posterior import ReleasedMoments, dp_update
 
 pytestmark = pytest.mark.external
 

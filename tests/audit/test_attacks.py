@@ -7,17 +7,11 @@ import pytest
 from scipy.stats import binom, norm
 from typer.testing import CliRunner
 
-from dpgp.audit import canaries, run
-from dpgp.audit.canaries import one_run
-from dpgp.audit.releases import asked_once, attack, worst_cases
+from dpgp.audit import attacks, run
+from dpgp.audit.attacks import asked_once, attack, one_run, worst_cases
 from dpgp.audit.replay import compare_fits, compare_steps, distance
 from dpgp.audit.run import Effort, audit
-from dpgp.audit.statistics import (
-    clopper_pearson,
-    epsilon_of_guesses,
-    lower_bounds,
-    repeated_draws,
-)
+from dpgp.audit.statistics import clopper_pearson, epsilon_of_guesses, lower_bounds, repeated_draws
 from dpgp.audit.tables import CASES, ROWS, neighbour, random_table
 from dpgp.cli import app
 from dpgp.privacy.books import Books
@@ -126,7 +120,7 @@ def test_guesses_bound_epsilon():
 
 
 def test_one_run_finds_about_what_is_claimed(monkeypatch):
-    monkeypatch.setattr(canaries, "CANARIES", 64)
+    monkeypatch.setattr(attacks, "CANARIES", 64)
     found = one_run(200, SecureNoise(), np.random.default_rng(6))
     assert found.holds
     assert found.correct > binom.ppf(1e-6, 64, norm.cdf(0.4))
@@ -146,7 +140,7 @@ class Loud(SimulatedNoise):
 
 
 def test_one_run_notices_noise_that_is_missing(monkeypatch):
-    monkeypatch.setattr(canaries, "CANARIES", 64)
+    monkeypatch.setattr(attacks, "CANARIES", 64)
     assert not one_run(200, Loud(0.1), np.random.default_rng(7)).holds
 
 
@@ -159,7 +153,7 @@ def test_secret_noise_is_fresh_and_copied_state_is_not():
 def test_the_audit_tells_of_every_attack(monkeypatch):
     small = Effort(step_pairs=4, fit_pairs=0, runs=200)
     monkeypatch.setattr(run, "CASES", {"a line": CASES["a line"]})
-    monkeypatch.setattr(canaries, "CANARIES", 32)
+    monkeypatch.setattr(attacks, "CANARIES", 32)
     found = list(audit(small, rows=50))
     assert [attack.holds for attack in found] == [True] * 6
     monkeypatch.setattr(run, "QUICK", small)

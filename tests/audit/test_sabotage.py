@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpgp.audit import replay, run
-from dpgp.audit.releases import attack, worst_cases
+from dpgp.audit.attacks import attack, worst_cases
 from dpgp.audit.replay import DivergedError, compare_fits, compare_steps
 from dpgp.audit.run import Effort
 from dpgp.audit.tables import CASES

@@ -7,7 +7,7 @@ from effect_models import MODELS, fitted, with_function
 from numpy.testing import assert_allclose
 
 from dpgp.effects.averages import GRID_POINTS
-from dpgp.effects.input_model import representative_rows
+from dpgp.model.input_model import representative_rows
 
 
 def test_of_one_input_partial_dependence_is_the_function():

@@ -5,7 +5,9 @@ import pytest
 from effect_models import fitted
 from numpy.testing import assert_allclose
 
-from dpgp.effects.functionals import Averages, MissedCovariance, estimate
+from dpgp.arithmetic import NUMPY
+from dpgp.effects.functionals import Averages, estimate, missed_variances
+from dpgp.kernels.formula import mean_gram, specify
 
 ROWS = np.random.default_rng(1).uniform(0, 10, (6, 2))
 
@@ -50,11 +52,16 @@ def test_the_missing_covariance_is_the_posteriors():
     model = fitted("three")
     (posterior,) = model.posteriors
     U = np.random.default_rng(2).uniform(-1, 1, (300, 3))
-    assert_allclose(
-        MissedCovariance(posterior).covariance(U), posterior.missing_covariance(U), atol=1e-12
-    )
-    variances = MissedCovariance(posterior).variances(U[:, None], np.ones(1))
+    features, tree = posterior.features, specify(posterior.kernel, posterior.thetas[:, :-1])
+    a, Z = features.evaluate(U).T @ features.projection, features.anchors
+    K_uz, K_zz = mean_gram(tree, U, Z, NUMPY), mean_gram(tree, Z, Z, NUMPY)
+    R = mean_gram(tree, U, U, NUMPY) - K_uz @ a.T - a @ K_uz.T + a @ K_zz @ a.T
+    assert_allclose(posterior.missing_covariance(U), R, atol=1e-12)
+    variances = missed_variances(posterior, U[:, None], np.ones(1))
     assert_allclose(variances, posterior.missing_variance(U), atol=1e-12)
+    pairs, weights = U.reshape(150, 2, 3), np.array([1.0, -2.0])
+    expected = [weights @ R[k : k + 2, k : k + 2] @ weights for k in range(0, 300, 2)]
+    assert_allclose(missed_variances(posterior, pairs, weights), expected, atol=1e-12)
 
 
 def test_no_difference_has_no_uncertainty():

@@ -7,7 +7,7 @@ import pytest
 from effect_models import MODELS, fitted, with_function
 
 from dpgp import PrivateGPRegressor
-from dpgp.effects.draws import _hull
+from dpgp.effects.functionals import _hull
 from dpgp.effects.importance import PAIRED_INPUTS, _sweeps
 
 

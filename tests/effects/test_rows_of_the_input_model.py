@@ -7,14 +7,14 @@ import pytest
 from effect_models import fitted
 from numpy.testing import assert_allclose, assert_array_equal
 
-from dpgp.effects.input_model import (
+from dpgp.model.input_model import (
+    InputDensity,
     independent_rows,
     nodes_of,
     quantiles,
     representative_rows,
     sample_size,
 )
-from dpgp.model.density import InputDensity
 
 
 def with_density(points, weights):

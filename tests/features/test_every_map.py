@@ -18,8 +18,7 @@ from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.features.registry import MAPS, evaluate, feature_tree, maps
-from dpgp.report.html.payload import plain
-from dpgp.report.html.scripts import posterior_script
+from dpgp.report.html.browser import plain, posterior_script
 
 POINTS = low_discrepancy_points([-1, -1], [1, 1], 7)
 AXIS = np.linspace(-1, 1, 4)[:, None]

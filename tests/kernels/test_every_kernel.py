@@ -29,8 +29,7 @@ from dpgp.kernels.formula import (
 from dpgp.kernels.known import FORMULAS, KERNELS, as_kernel, is_sklearn_kernel
 from dpgp.kernels.linear import AdditiveRBF, constant, straight
 from dpgp.kernels.stationary import RBF, MetricRBF
-from dpgp.report.html.payload import plain
-from dpgp.report.html.scripts import posterior_script
+from dpgp.report.html.browser import plain, posterior_script
 
 EXAMPLES = [
     sk.ConstantKernel(0.7),

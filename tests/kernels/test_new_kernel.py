@@ -15,8 +15,7 @@ from dpgp.kernels.formula import batch_gram, exported_tree
 from dpgp.kernels.known import FORMULAS, KERNELS
 from dpgp.kernels.parameters import Measure, Parameter
 from dpgp.kernels.stationary import LENGTHS, Radial
-from dpgp.report.html.payload import plain
-from dpgp.report.html.scripts import kernel_formulas, posterior_script
+from dpgp.report.html.browser import kernel_formulas, plain, posterior_script
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -26,8 +26,8 @@ from dpgp import NormalizedKernel, PrivateGPClassifier, PrivateGPRegressor, Prod
 from dpgp.json_document import layout
 from dpgp.kernels.files import kernel_to_json, own_kernel_from_json
 from dpgp.model.file import FORMAT, ModelFileError
-from dpgp.model.file.findings import LAWS
 from dpgp.model.file.model import decode, encode
+from dpgp.model.file.releases import LAWS
 from dpgp.model.fitted import FittedModel
 from dpgp.privacy.provenance import StudyRecord
 from dpgp.steps import ResidualHistograms, TargetHistograms

@@ -14,7 +14,7 @@ from dpgp.model.file.model import decode, encode
 from dpgp.model.fitted import FittedModel
 from dpgp.privacy.provenance import StudyRecord
 from dpgp.report.html import report_html
-from dpgp.report.statement import statement
+from dpgp.report.papers import statement
 
 STUDY = StudyRecord.of(b"epsilon: 1", "Growth <of> girls", "G-1")
 

@@ -21,7 +21,7 @@ from sklearn.gaussian_process.kernels import (
 
 from dpgp import NormalizedKernel, PrivateGPRegressor, ProductKernel, export
 from dpgp.arithmetic import NUMPY
-from dpgp.export.arithmetic import Covariances, triangular_root
+from dpgp.export.specify import Covariances, triangular_root
 
 KERNELS = {
     "default": None,
@@ -119,7 +119,7 @@ def test_triangular_root_of_a_singular_matrix():
 def test_formulas_of_exports_need_no_more_than_numpy_scipy_and_scikit_learn():
     """They run beside GPflow, where dpgp's other dependencies are not."""
     code = (
-        "import sys, dpgp.export.arithmetic\n"
+        "import sys, dpgp.export.specify\n"
         "import dpgp.kernels.known; from dpgp.features.registry import maps\n"
         "maps()\n"
         "print(*{name.split('.')[0] for name in sys.modules})"

@@ -4,7 +4,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
 import reference
-from dpgp.paper.update import (
+from dpgp.paper.posterior import (
     ReleasedMoments,
     dp_update,
     noise_of_B_complete,

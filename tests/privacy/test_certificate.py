@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dpgp import html_cards as cards
+from dpgp import markup as cards
 from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.events import ApproximateRelease, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import dpgp
 from dpgp.cli import app
 from dpgp.privacy.noise import SecureNoise, SimulatedNoise
-from dpgp.report.statement import statement
+from dpgp.report.papers import statement
 from dpgp.verify import verify
 
 SCALE = 2.0**40  # of two million draws, two are the same once in a million times

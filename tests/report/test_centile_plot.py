@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from report_models import fitted
 
-from dpgp.model.centiles import CENTILES
-from dpgp.report.centile_plot import _apart, centiles_along
-from dpgp.report.model_plot import typical_inputs
+from dpgp.model.methods import CENTILES
+from dpgp.report.model_plot import _apart, centiles_along, typical_inputs
 
 mpl.use("Agg")
 

@@ -9,8 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from dpgp import PrivateGPRegressor, load
 from dpgp.inference.conformal import Calibration
 from dpgp.report import health
-from dpgp.report.expected_error import expected_error
-from dpgp.report.health import Look, check_health
+from dpgp.report.health import FittedTarget, check_health, expected_error
 from dpgp.report.html import report_html
 from dpgp.report.notebook import model_html
 
@@ -67,9 +66,9 @@ def test_codes_for_missing_values():
 def test_two_values(healthy):
     factors = np.linspace(0, 6, 241)
     two_atoms = Calibration.of_absolute(factors, np.clip(factors - 0.5, 0, 1))
-    found = health.two_values(Look(replace(healthy, calibrations=(two_atoms,)), 0))
+    found = health.two_values(FittedTarget(replace(healthy, calibrations=(two_atoms,)), 0))
     assert "PrivateGPClassifier" in found
-    assert health.two_values(Look(healthy, 0)) is None
+    assert health.two_values(FittedTarget(healthy, 0)) is None
 
 
 def test_the_released_law_tells_two_values_and_a_spike(healthy):
@@ -79,8 +78,9 @@ def test_the_released_law_tells_two_values_and_a_spike(healthy):
         told = replace(
             healthy, findings={"law of residuals": [dict.fromkeys(laws[0], 0.0) | {kind: 1.0}]}
         )
-        assert check(Look(healthy, 0)) is None
-        assert "equal" in check(Look(told, 0)) or "two values" in check(Look(told, 0))
+        assert check(FittedTarget(healthy, 0)) is None
+        sentence = check(FittedTarget(told, 0))
+        assert "equal" in sentence or "two values" in sentence
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def test_yes_no_and_many_zeros(y, word):
 
 def test_a_stage_that_made_it_worse(healthy):
     first, *rest = healthy.stages[0]
-    assert health.worse_stages(Look(healthy, 0)) is None
+    assert health.worse_stages(FittedTarget(healthy, 0)) is None
     last = replace(rest[-1], c=2 * first.c + 10 * first.sigma_c)
     worse = replace(healthy, stages=((first, *rest[:-1], last),))
-    assert "made residuals larger" in health.worse_stages(Look(worse, 0))
+    assert "made residuals larger" in health.worse_stages(FittedTarget(worse, 0))
 
 
 def test_an_error_far_above_the_forecast(healthy):
@@ -121,9 +121,7 @@ def test_a_forecast_ends_as_soon_as_it_is_certain(healthy):
 
 
 def test_a_forecast_that_is_certain_raises_no_alarm(monkeypatch):
-    from dpgp.report import expected_error
-
-    monkeypatch.setattr(expected_error, "expected_error", lambda _, __, enough: enough)
+    monkeypatch.setattr(health, "expected_error", lambda _, __, enough: enough)
     for error in np.linspace(0.01, 0.1, 50):  # 3(x/3) is not x for some
         look = SimpleNamespace(has_atoms=False, error=float(error), model=None, posterior=None)
         assert health.far_from_forecast(look) is None
@@ -137,7 +135,7 @@ def test_the_forecast_that_health_is_compared_with_has_one_thread_of_blas(health
         raise InterruptedError
 
     found = set()
-    monkeypatch.setattr("dpgp.report.expected_error.after_steps", seen)
+    monkeypatch.setattr("dpgp.report.health.after_steps", seen)
     with threadpool_limits(2, user_api="blas"), pytest.raises(InterruptedError):
         check_health(healthy)
     assert found == {1}

@@ -10,9 +10,15 @@ from py_mini_racer import MiniRacer
 from report_models import MODELS, fitted, predictions
 
 from dpgp.coded_rows import CodedRows
-from dpgp.model.centiles import CENTILES
-from dpgp.report.html.payload import FEWER_DIGITS, FEWEST_DIGITS, numbers_of, payload
-from dpgp.report.html.scripts import asset, posterior_script
+from dpgp.model.methods import CENTILES
+from dpgp.report.html.browser import (
+    FEWER_DIGITS,
+    FEWEST_DIGITS,
+    asset,
+    numbers_of,
+    payload,
+    posterior_script,
+)
 
 SOURCE, SCALES = posterior_script(), asset("scales.js")
 

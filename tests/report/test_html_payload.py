@@ -12,23 +12,22 @@ import numpy as np
 import pytest
 from report_models import AWKWARD, fitted, named
 
-from dpgp.effects.input_model import representative_rows
-from dpgp.model.marginals import densities
+from dpgp.model.input_model import densities, representative_rows
 from dpgp.report.html import report_html
-from dpgp.report.html.accuracy import (
-    achieved_over_box,
-    achieved_where_data_are,
-    expected,
-    explained,
-)
-from dpgp.report.html.hyperparameters import hyperparameters
-from dpgp.report.html.payload import (
+from dpgp.report.html.browser import (
     ALL_DIGITS,
     FEWER_DIGITS,
     FEWEST_DIGITS,
     numbers_of,
     packed,
     payload,
+)
+from dpgp.report.html.effects import explained
+from dpgp.report.html.knowledge import (
+    achieved_over_box,
+    achieved_where_data_are,
+    expected,
+    hyperparameters,
 )
 
 
@@ -161,7 +160,7 @@ def test_only_what_is_large_has_fewer_digits(monkeypatch):
     assert written(payload(gp)) == written(numbers_of(gp, ALL_DIGITS))
     fewer = written(numbers_of(gp, FEWER_DIGITS))
     for most, size in ((fewer, 5), (fewer - 1, 4)):
-        monkeypatch.setattr("dpgp.report.html.payload.MOST_CHARACTERS", most)
+        monkeypatch.setattr("dpgp.report.html.browser.MOST_CHARACTERS", most)
         numbers = payload(gp)
         assert numbers["targets"][0]["Q"]["size"] == 3
         assert numbers["features"]["projection"]["size"] == size
@@ -268,15 +267,15 @@ def test_certificate_lists_every_release():
 def test_densities_hold_all_rows(name):
     gp = fitted(name)
     for density in densities(gp):
-        total = np.dot(density["heights"], np.diff(density["edges"]))
+        total = np.dot(density.heights, np.diff(density.edges))
         assert total == pytest.approx(gp.density.weights.sum())
-        assert (density["edges"][0], density["edges"][-1]) == (0.0, 10.0)
+        assert (density.edges[0], density.edges[-1]) == (0.0, 10.0)
 
 
 def test_densities_without_atoms_are_those_of_the_warp():
     gp = fitted("additive")
     gp = replace(gp, density=None)
-    heights = np.array([density["heights"] for density in densities(gp)])
+    heights = np.array([density.heights for density in densities(gp)])
     assert heights.mean(axis=1) == pytest.approx(np.ones(3))
     assert payload(gp)["atoms"] is None
     assert densities(replace(gp, inputs=replace(gp.inputs, warp=None))) is None

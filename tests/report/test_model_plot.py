@@ -16,9 +16,10 @@ from sklearn.exceptions import NotFittedError
 
 import dpgp
 from dpgp import PrivateGPRegressor
-from dpgp.report.html.payload import payload
+from dpgp.model.input_model import typical_inputs
+from dpgp.report.html.browser import payload
 from dpgp.report.model_map import Surface, draw_map, little_known, surface
-from dpgp.report.model_plot import CURVE_POINTS, RUG_HEIGHT, typical_inputs
+from dpgp.report.model_plot import CURVE_POINTS, RUG_HEIGHT
 from dpgp.report.style import shown_style
 
 mpl.use("Agg")

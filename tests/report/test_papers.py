@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 
 import dpgp
 from dpgp.cli import app
-from dpgp.report.registry import registry_entry
-from dpgp.report.statement import statement
+from dpgp.report.papers import registry_entry, statement
 from dpgp.verify import verify
 
 X = np.linspace(0.0, 1.0, 60)[:, None]

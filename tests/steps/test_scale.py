@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import dpgp
-from dpgp.audit.releases import WorstCase, asked_once
+from dpgp.audit.attacks import WorstCase, asked_once
 from dpgp.audit.replay import distance
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs

@@ -26,7 +26,7 @@ from dpgp.cli.output import TextTable
 from dpgp.paper import SparsePosterior
 from dpgp.paper.model import PaperModel
 from dpgp.paper.norm_bounds import norm_bound
-from dpgp.paper.update import CovarianceTerms
+from dpgp.paper.posterior import CovarianceTerms
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.report.style import BLUE, INK, VERMILION, legend_above, panels, styled
 from dpgp_experiments.outcome import Assignment, Outcome

@@ -87,7 +87,7 @@ class Replay(DrawnNoise):
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecordedStep:
     """A step of a recorded fit: what it asked, its price, and the answer."""
 
     query: Query
@@ -126,7 +126,7 @@ def distance(one: Integers, other: Integers, scales: Array) -> float:
     return math.hypot(*changes)
 
 
-def record(table: MadeUpTable, options: Options, source: NoiseSource) -> tuple[Asked, ...]:
+def record(table: MadeUpTable, options: Options, source: NoiseSource) -> tuple[RecordedStep, ...]:
     """Take the steps of a fit, and keep what each of them asked and what was answered."""
     rows, recorder = table.rows(options), Recorder(source)
     books = Books(options.epsilon, options.delta, options.neighbours)
@@ -140,11 +140,11 @@ def record(table: MadeUpTable, options: Options, source: NoiseSource) -> tuple[A
     for step in steps:
         query = step.query(known)
         step.learn(known, wall.release(query, step.share, step.label))
-        asked.append(Asked(query, step, books.releases[-1], recorder.answers[-1]))
+        asked.append(RecordedStep(query, step, books.releases[-1], recorder.answers[-1]))
     return tuple(asked)
 
 
-def replay_step(asked: Asked, rows: Rows, options: Options, threads: int = 1) -> Comparison:
+def replay_step(asked: RecordedStep, rows: Rows, options: Options, threads: int = 1) -> Comparison:
     """Ask a neighbour what one step asked, by the same way through the wall."""
     books = Books(options.epsilon, options.delta, options.neighbours)
     source = Replay([asked.answer])

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpgp.audit.canaries import one_run
-from dpgp.audit.releases import WorstCase, attack, worst_cases
+from dpgp.audit.attacks import attack, one_run, worst_cases
 from dpgp.audit.replay import Comparison, DivergedError, compare_fits, compare_steps
 from dpgp.audit.statistics import ATTACKED_DELTA, repeated_draws
 from dpgp.audit.tables import CASES, Case
-from dpgp.privacy.noise import NoiseSource, noise_source
+from dpgp.privacy.noise import noise_source
 
 FRESH_SCALE = 2.0**40
 
@@ -48,14 +47,21 @@ def audit(effort: Effort = QUICK, rows: int = 5000, seed: int = 0) -> Iterator[A
     for name, case in CASES.items():
         yield _replayed(f"replay, {name}", case, effort, random)
     for name, target in worst_cases().items():
-        yield _statistical(f"many releases of {name}", target, effort.runs)
-    yield _canaries(rows, random)
+        bound = attack(target, noise_source(None), effort.runs)
+        yield Attack(
+            f"many releases of {name}",
+            bound.holds,
+            f"at 95 % ε ≥ {bound.epsilon:.3f} of {bound.claimed_epsilon:.3f} claimed at "
+            f"δ = {ATTACKED_DELTA:g}, μ ≥ {bound.mu:.3f} of {bound.claimed_mu:.3f}",
+        )
+    run = one_run(rows, noise_source(None), random)
+    yield Attack(
+        f"one run with {run.canaries} canaries among {rows:,} rows",
+        run.holds,
+        f"{run.correct} coins guessed; at 95 % ε ≥ {run.epsilon:.3f} of {run.claimed_epsilon:g} "
+        f"claimed, μ ≥ {run.mu:.3f} of {run.claimed_mu:.3f}",
+    )
     yield _fresh()
-
-
-def _noise() -> NoiseSource:
-    """Return the noise that a fit without a seed draws."""
-    return noise_source(None)
 
 
 def _replayed(name: str, case: Case, effort: Effort, random: np.random.Generator) -> Attack:
@@ -74,26 +80,6 @@ def _replayed(name: str, case: Case, effort: Effort, random: np.random.Generator
     )
 
 
-def _statistical(name: str, target: WorstCase, runs: int) -> Attack:
-    bound = attack(target, _noise(), runs)
-    return Attack(
-        name,
-        bound.holds,
-        f"at 95 % ε ≥ {bound.epsilon:.3f} of {bound.claimed_epsilon:.3f} claimed at "
-        f"δ = {ATTACKED_DELTA:g}, μ ≥ {bound.mu:.3f} of {bound.claimed_mu:.3f}",
-    )
-
-
-def _canaries(rows: int, random: np.random.Generator) -> Attack:
-    run = one_run(rows, _noise(), random)
-    return Attack(
-        f"one run with {run.canaries} canaries among {rows:,} rows",
-        run.holds,
-        f"{run.correct} coins guessed; at 95 % ε ≥ {run.epsilon:.3f} of {run.claimed_epsilon:g} "
-        f"claimed, μ ≥ {run.mu:.3f} of {run.claimed_mu:.3f}",
-    )
-
-
 def _fresh() -> Attack:
-    repeated = repeated_draws(lambda count: _noise().draw(FRESH_SCALE, count))
+    repeated = repeated_draws(lambda count: noise_source(None).draw(FRESH_SCALE, count))
     return Attack("noise of a forked process", repeated == 0, f"{repeated} of 64 draws repeated")

@@ -196,11 +196,9 @@ def _with_a_unit(
     name = unit if unit is not None and random.integers(2) else f"new {random.integers(10**6)}"
     for x, y in _rows_of_one(options, random, int(random.integers(1, most + 1))):
         place = int(random.integers(len(table.X) + 1))
-        units = None if table.units is None else _inserted(table.units, place, name)
+        units = table.units
+        if units is not None:
+            units = (*units[:place], name, *units[place:])
         X = np.insert(table.X, place, x, axis=0)
         table = MadeUpTable(X, np.insert(table.y, place, y, axis=0), units)
     return table
-
-
-def _inserted(units: Sequence[str], place: int, name: str) -> tuple[str, ...]:
-    return (*units[:place], name, *units[place:])

@@ -87,8 +87,8 @@ def _score(model: FittedModel, train: People, test: People) -> HeldOut:
 
 
 def _save(model: FittedModel, folder: Path) -> None:
-    from dpgp.report.height_figure import draw_height
     from dpgp.report.html import report_html
+    from dpgp.report.model_map import draw_height
     from dpgp.report.style import save_figure
 
     model.save(folder / "model.json", overwrite=True)

@@ -34,7 +34,7 @@ def statement(
 
     dpgp statement girls.json -o statement.md
     """
-    from dpgp.report.statement import statement as written
+    from dpgp.report.papers import statement as written
 
     with failures_in_words():
         _deliver(written(load_model(model), title), output, model, force)
@@ -65,7 +65,7 @@ def registry(
     """
     import yaml
 
-    from dpgp.report.registry import FORM, registry_entry
+    from dpgp.report.papers import FORM, registry_entry
 
     with failures_in_words():
         entry = registry_entry(

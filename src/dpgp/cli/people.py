@@ -20,7 +20,7 @@ from sklearn.metrics import root_mean_squared_error
 
 from dpgp.cli.columns import Column
 from dpgp.cli.output import DataError
-from dpgp.extras import install
+from dpgp.package import install
 from dpgp.types import Array
 
 if TYPE_CHECKING:

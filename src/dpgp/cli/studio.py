@@ -11,7 +11,7 @@ import typer
 from dpgp.cli.arguments import LedgerPath
 from dpgp.cli.failures import UsageError, failures_in_words
 from dpgp.cli.output import Screen, shown
-from dpgp.extras import install
+from dpgp.package import install
 
 
 def studio(

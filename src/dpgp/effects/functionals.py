@@ -1,4 +1,4 @@
-r"""Weighted sums of values of f, averaged over rows: exact, as they are linear in f.
+r"""What is known of f: weighted sums of its values, exactly, and functions that are drawn.
 
 For weights c of all points, :math:`f = \phi^\top w + r` and :math:`\psi = \sum_j c_j\phi(x_j)`, the
 mean is :math:`\psi^\top\bar w`, the variance :math:`\psi^\top V\psi + c^\top R c`, R the covariance
@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpgp.arithmetic import NUMPY
-from dpgp.effects.input_model import sample_size
+from dpgp.blas import symmetric_root
+from dpgp.effects.records import Range, Share
 from dpgp.inference.posterior import Posterior, mixture_half_width
-from dpgp.kernels.formula import mean_gram, specify
+from dpgp.model.input_model import sample_size
+from dpgp.model.methods import checked_coverage
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -29,6 +30,15 @@ POINTS_AT_ONCE = 4096
 
 MISSING_POINTS = 128
 """Points among which covariances are computed at the same time, at least one sum's."""
+
+DRAWS = 200
+SEED = 13
+"""Of the draws: public, and the same for every model."""
+
+TAILS = (0.025, 0.975)
+
+SMALLEST_VARIANCE = 1e-18
+"""Of f in units of the bounds scaled to [−1, 1]: anything below is rounding of a constant."""
 
 
 class Averages(NamedTuple):
@@ -58,65 +68,24 @@ class Estimates(NamedTuple):
     upper: Array
 
 
-@dataclass(frozen=True)
-class MissedCovariance:
-    """The covariance R of what the features of a posterior miss, averaged over θ."""
-
-    posterior: Posterior
-
-    @cached_property
-    def _tree(self) -> dict[str, Any]:
-        return specify(self.posterior.kernel, self.posterior.thetas[:, :-1])
-
-    @cached_property
-    def _K_zz(self) -> Array:
-        return self._gram(self.posterior.features.anchors, self.posterior.features.anchors)
-
-    def variances(self, U: Array, weights: Array) -> Array:
-        """Return cᵀRc of sums over unit inputs, (sums, points, D)."""
-        size = max(1, MISSING_POINTS // U.shape[1])
-        return np.concatenate([self._variances(part, weights) for part in _parts(U, size)])
-
-    def covariance(self, U: Array) -> Array:
-        """Return R between the rows of ``U``."""
-        features = self.posterior.features
-        a = features.evaluate(U).T @ features.projection
-        cross = self._gram(U, features.anchors) @ a.T
-        return np.asarray(self._gram(U, U) - cross - cross.T + a @ self._K_zz @ a.T)
-
-    def _variances(self, U: Array, weights: Array) -> Array:
-        features, flat = self.posterior.features, U.reshape(-1, U.shape[-1])
-        a = summed(features.evaluate(flat), weights).T @ features.projection
-        k_z = summed(self._gram(features.anchors, flat), weights).T
-        K = summed(summed(self._gram(flat, flat), weights).T, weights)
-        # cᵀKc − 2cᵀK_xz a + aᵀK_zz a
-        missing = np.diag(K) - np.einsum("qz,qz->q", 2.0 * k_z - a @ self._K_zz, a)
-        return np.asarray(np.maximum(missing, 0.0))
-
-    def _gram(self, X: Array, Y: Array) -> Array:
-        return np.asarray(mean_gram(self._tree, X, Y, NUMPY))
-
-
 def estimate(
     model: FittedModel, target: int, asked: Averages, thinned: Averages, coverage: float
 ) -> Estimates:
     """Return mean, sd and interval of averages; what features miss is taken from thinned ones."""
-    if not 0.0 < coverage < 1.0:
-        raise ValueError(f"`coverage` must lie strictly between 0 and 1, got {coverage}.")
+    level = checked_coverage(coverage)
     box, posterior = model.options.target_box, model.posteriors[target]
     psi, sampling = _features_and_sampling(model, posterior, asked)
     known = np.maximum(np.einsum("dq,dq->q", posterior.moments.V @ psi, psi), 0.0)
-    U = _unit(model, thinned.flat_points)
-    missing = MissedCovariance(posterior).variances(U, thinned.flat_weights)
+    missing = missed_variances(posterior, _unit(model, thinned.flat_points), thinned.flat_weights)
     scale = float(box.half_width[target])
     std = scale * np.sqrt(known + missing + sampling)
     mean = box.centre[target] * asked.weights.sum() + scale * (posterior.moments.w @ psi)
-    half_width = _factor(posterior, coverage) * std
+    half_width = function_factor(posterior, level) * std
     return Estimates(mean, std, mean - half_width, mean + half_width)
 
 
-def _factor(posterior: Posterior, coverage: float) -> float:
-    """Return how many sds an interval reaches to each side, over draws of θ."""
+def function_factor(posterior: Posterior, coverage: float) -> float:
+    """Return how many sds of f an interval reaches to each side, over draws of θ."""
     scales = np.sqrt(posterior.spreads / posterior.spreads.mean())
     return float(mixture_half_width(scales[None], coverage)[0])
 
@@ -130,13 +99,22 @@ def _features_and_sampling(
     for part in _parts(points, max(1, POINTS_AT_ONCE // points.shape[1])):
         U = _unit(model, part)
         phi = posterior.features.evaluate(U.reshape(-1, U.shape[-1]))
-        psi.append(summed(phi, weights))
+        psi.append(_summed(phi, weights))
         rows = (posterior.moments.w @ phi).reshape(len(part), asked.points.shape[1], -1)
         sampling.append((rows @ asked.weights).var(axis=1))
     return np.concatenate(psi, axis=1), np.concatenate(sampling) / sample_size(model)
 
 
-def summed(values: Array, weights: Array) -> Array:
+def missed_variances(posterior: Posterior, U: Array, weights: Array) -> Array:
+    """Return cᵀRc of sums over unit inputs (sums, points, D), of what the features miss."""
+    found = []
+    for part in _parts(U, max(1, MISSING_POINTS // U.shape[1])):
+        R = posterior.missing_covariance(part.reshape(-1, U.shape[-1]))
+        found.append(np.diag(_summed(_summed(R, weights).T, weights)))
+    return np.maximum(np.concatenate(found), 0.0)
+
+
+def _summed(values: Array, weights: Array) -> Array:
     """Return weighted sums of columns, as many at a time as there are weights."""
     return np.asarray(values.reshape(len(values), -1, len(weights)) @ weights)
 
@@ -149,3 +127,86 @@ def _unit(model: FittedModel, points: Array) -> Array:
 
 def _parts(array: Array, size: int) -> Iterator[Array]:
     return (array[start : start + size] for start in range(0, len(array), size))
+
+
+@dataclass(frozen=True)
+class DrawnFunctions:
+    """The posterior mean, then draws of f = φᵀw around it, at raw inputs."""
+
+    model: FittedModel
+    target: int
+
+    @property
+    def posterior(self) -> Posterior:
+        """The posterior that functions are drawn from."""
+        return self.model.posteriors[self.target]
+
+    def missing(self, X: Array) -> Array:
+        """Return the covariance of what the draws miss of f between raw inputs."""
+        return self.posterior.missing_covariance(self.model.inputs(X))
+
+    @cached_property
+    def _weights(self) -> Array:
+        """w̄, and draws of N(w̄, s_t V) for every t in turn, one a row."""
+        moments, spreads = self.posterior.moments, self.posterior.spreads
+        normal = np.random.default_rng(SEED).standard_normal((DRAWS, len(moments.w)))
+        scales = np.sqrt(np.resize(spreads / spreads.mean(), DRAWS))
+        noise = scales[:, None] * (normal @ symmetric_root(moments.V))
+        return moments.w + np.vstack([np.zeros_like(moments.w), noise])
+
+    def __call__(self, X: Array) -> Array:
+        """Return values at raw inputs (…, D), a row for the mean and for every draw."""
+        U = self.model.inputs(X.reshape(-1, X.shape[-1]))
+        values = self._weights @ self.posterior.features.evaluate(U)
+        return values.reshape(len(values), *X.shape[:-1])
+
+    @staticmethod
+    def plus_missing(squares: Array, missed: float) -> Array:
+        """Return squares of draws with the expected square of what they miss; the mean as it is."""
+        return np.append(squares[0], squares[1:] + max(missed, 0.0))
+
+
+@dataclass(frozen=True)
+class Variance:
+    """The variance of f, for the mean and every draw."""
+
+    values: Array
+    scale: float
+
+    @property
+    def std(self) -> Range:
+        """The standard deviation of f in units of the target."""
+        value, low, high = _hull(np.sqrt(self.values))
+        return Range(self.scale * value, self.scale * max(low, 0.0), self.scale * high)
+
+    def share(self, part: Array) -> Share:
+        """Return the share of a part, from 0 on where f may be constant."""
+        varies = self.values > SMALLEST_VARIANCE
+        shares = np.where(varies, part, 0.0) / np.where(varies, self.values, 1.0)
+        value, low, high = np.clip(_hull(np.clip(shares, 0.0, 1.0)), 0.0, 1.0)
+        return Share(float(value), float(low) if self.std.low > 0.0 else 0.0, float(high))
+
+    def share_at_worst(self, known: float, unknown: Array) -> Share:
+        """Return the share of a part of the mean, with all that is unknown of it at its worst.
+
+        (√known ± √unknown)²: a prior shrinks small parts along themselves, unlike draws of them.
+        """
+        low, high = (
+            np.square(np.maximum(np.sqrt(known) + sign * np.sqrt(unknown), 0.0)) for sign in (-1, 1)
+        )
+        varies = np.maximum(self.values, SMALLEST_VARIANCE)
+        ends = np.quantile(low / varies[1:], TAILS[0]), np.quantile(high / varies[1:], TAILS[1])
+        value = np.clip(known / varies[0], 0.0, 1.0)
+        lower, upper = np.clip([min(ends[0], value), max(ends[1], value)], 0.0, 1.0)
+        return Share(float(value), float(lower), float(upper))
+
+
+def _hull(values: Array) -> tuple[float, float, float]:
+    r"""Return the value of the mean function, and an interval from those of the draws.
+
+    The hull of the percentile interval and of its mirror image at the value of the mean, the basic
+    bootstrap interval: draws are rougher than the truth, so that the first alone would never hold
+    a variance of 0. Davison & Hinkley (1997), sec. 5.2.
+    """
+    value, (low, high) = float(values[0]), np.quantile(values[1:], TAILS).tolist()
+    return value, min(low, 2 * value - high), max(high, 2 * value - low)

@@ -1,4 +1,4 @@
-r"""Sobol indices of f by sweeps, and interactions of pairs.
+r"""What matters: Sobol indices of f by sweeps, interactions of pairs, and a summary of both.
 
 Inputs are independent, each with its private marginal. An input is swept through its values while
 the others rest at a row: the variance within sweeps, averaged over rows, is the *total* effect
@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from dpgp.effects.draws import DrawnFunctions, Variance
-from dpgp.effects.input_model import Nodes, independent_rows, nodes_of
-from dpgp.effects.records import Importance, Interactions
-from dpgp.export.specify import chosen_target
+from dpgp.effects.averages import partial_dependence
+from dpgp.effects.functionals import DrawnFunctions, Variance
+from dpgp.effects.records import Effect, Importance, Interactions, percent
+from dpgp.inference.conformal import COVERAGE
+from dpgp.model.input_model import Nodes, independent_rows, nodes_of
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ MISSED_ROWS, MISSED_SWEEPS, MISSED_PAIRS = 128, 8, 2  # rows for what the featur
 
 PAIRED_INPUTS = 6
 """Inputs whose pairs are looked at: the most important ones."""
+
+MOST_CURVES = 6
+"""Inputs that are shown; all others are summed up in a sentence."""
 
 
 class Effects(NamedTuple):
@@ -51,7 +55,7 @@ class Sensitivity:
     @classmethod
     def of(cls, model: FittedModel, target: int | None) -> Sensitivity:
         """Return that of one target of a model."""
-        return cls(DrawnFunctions(model, chosen_target(model, target)))
+        return cls(DrawnFunctions(model, model.chosen_target(target)))
 
     @property
     def order(self) -> list[int]:
@@ -99,14 +103,10 @@ def _variance(f: DrawnFunctions) -> Array:
     """Return the variance of f, for the mean and every draw."""
     rows = independent_rows(f.model, VARIANCE_ROWS)
     few = independent_rows(f.model, MISSED_ROWS)
-    R = f.missing.covariance(f.model.inputs(few))
-    return f.plus_missing(f(rows).var(axis=1), _spread(R))
-
-
-def _spread(R: Array) -> float:
-    """Return the expected variance among points whose values have covariance R."""
-    count = len(R)
-    return float((np.trace(R) - R.sum() / count) / max(count - 1, 1))
+    R = f.missing(few)
+    # the expected variance among points whose values have covariance R
+    missed = float((np.trace(R) - R.sum() / len(R)) / max(len(R) - 1, 1))
+    return f.plus_missing(f(rows).var(axis=1), missed)
 
 
 def _effects(f: DrawnFunctions, column: int) -> Effects:
@@ -117,7 +117,9 @@ def _effects(f: DrawnFunctions, column: int) -> Effects:
     total = _variance_along(values, nodes).mean(axis=1)
     average = _variance_along(values.mean(axis=1), nodes)
     missed_total, missed_first = _missed(f, column, nodes)
-    first = _without_chance(average, total, len(rows))
+    # Var_g E f from that of an average over rows, which is first + (total − first)/rows
+    m = len(rows)
+    first = np.maximum(average - total / m, 0.0) * (m / (m - 1))
     return Effects(f.plus_missing(total, missed_total), f.plus_missing(first, missed_first))
 
 
@@ -147,16 +149,11 @@ def _variance_along(values: Array, nodes: Nodes) -> Array:
     return np.asarray(np.square(centred) @ nodes.shares)
 
 
-def _without_chance(average: Array, total: Array, rows: int) -> Array:
-    """Return Var_g E f from that of an average over rows: first + (total − first)/rows."""
-    return np.asarray(np.maximum(average - total / rows, 0.0) * (rows / (rows - 1)))
-
-
 def _missed(f: DrawnFunctions, column: int, nodes: Nodes) -> tuple[float, float]:
     """Return the expected total and first effect of what the features miss."""
     points = _swept(independent_rows(f.model, MISSED_SWEEPS), column, nodes)
     m, g, D = points.shape
-    R = f.missing.covariance(f.model.inputs(points.reshape(-1, D))).reshape(m, g, m, g)
+    R = f.missing(points.reshape(-1, D)).reshape(m, g, m, g)
     # E Var_g of one sweep, and the same between two of them: what they have in common
     C = np.einsum("mgnh,g,gh->mn", R, nodes.shares, np.eye(g)) - np.einsum(
         "mgnh,g,h->mn", R, nodes.shares, nodes.shares
@@ -180,7 +177,7 @@ def _together(f: DrawnFunctions, i: int, j: int) -> tuple[float, Array]:
     shares = np.kron(first.shares, second.shares)
     mean, *draws = f(points) @ centring.T
     unknown = np.array([(np.square(each - mean) @ shares).mean() for each in draws])
-    missed = [centring @ f.missing.covariance(f.model.inputs(x)) @ centring.T for x in few]
+    missed = [centring @ f.missing(x) @ centring.T for x in few]
     return float((np.square(mean) @ shares).mean()), unknown + np.mean(
         [shares @ np.diag(R) for R in missed]
     )
@@ -189,3 +186,44 @@ def _together(f: DrawnFunctions, i: int, j: int) -> tuple[float, Array]:
 def _centring(nodes: Nodes) -> Array:
     """Return the matrix that takes the average over the values of an input away."""
     return np.asarray(np.eye(len(nodes.shares)) - nodes.shares)
+
+
+@dataclass(frozen=True)
+class ImportantInput:
+    """The partial dependence of an input, by its number."""
+
+    column: int
+    along: Effect
+
+
+@dataclass(frozen=True)
+class WhatMatters:
+    """Importance of all inputs of a target, and partial dependence of the most important ones."""
+
+    model: FittedModel
+    target: int
+    sensitivity: Sensitivity
+    importance: Importance
+    curves: tuple[ImportantInput, ...]
+
+    @property
+    def others(self) -> str:
+        """What is to be said of the inputs that are not shown; nothing where all are."""
+        rest = self.importance.total[MOST_CURVES:]
+        if not rest:
+            return ""
+        most = percent(max(share.high for share in rest))
+        count = f"{len(rest)} more inputs have" if len(rest) > 1 else "One more input has"
+        each = " each" if len(rest) > 1 else ""
+        return f"{count} a part in at most {most} of the variance{each} (95 % intervals)."
+
+
+def what_matters(model: FittedModel, target: int | None) -> WhatMatters:
+    """Return what matters for a target."""
+    sensitivity = Sensitivity.of(model, target)
+    k = sensitivity.f.target
+    curves = tuple(
+        ImportantInput(n, partial_dependence(model, n, COVERAGE, k))
+        for n in sensitivity.order[:MOST_CURVES]
+    )
+    return WhatMatters(model, k, sensitivity, sensitivity.importance(), curves)

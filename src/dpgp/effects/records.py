@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.html_cards import card, sentence, table
+from dpgp.markup import card, paragraph, table
 from dpgp.types import Array
 
 TextRows = tuple[list[str], list[list[str]]]
@@ -52,7 +52,7 @@ class AnswerTable(ABC):
 
     def _repr_html_(self) -> str:
         headings, cells = self.text_table()
-        words = map(sentence, [*_left_out(cells), self.note])
+        words = map(paragraph, [*_left_out(cells), self.note])
         return card(self.title, [table(headings, cells[:MOST_ROWS]), *words])
 
 

@@ -24,9 +24,8 @@ def specification(model: Any, target: int | None = None) -> dict[str, Any]:
 def rows(model: Any, X: Any) -> Any:
     """Return rows as exported models take them: a category is the number of its level, from 0."""
     from dpgp.model.fitted import fitted_model
-    from dpgp.model.new_inputs import as_inputs
 
-    return as_inputs(X, fitted_model(model).options.box)
+    return fitted_model(model).raw_inputs(X)
 
 
 def to_gpflow(model: Any, target: int | None = None) -> Any:

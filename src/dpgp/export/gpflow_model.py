@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf  # type: ignore[import-untyped]
 
 from dpgp.arithmetic import Library
-from dpgp.export.arithmetic import Covariances, triangular_root
+from dpgp.export.specify import Covariances, triangular_root
 
 TENSORFLOW = Library(
     array=tf.constant,

@@ -11,13 +11,10 @@ from typing import Any
 
 import gpytorch  # type: ignore[import-not-found]
 import torch
-from gpytorch.variational import (  # type: ignore[import-not-found]
-    CholeskyVariationalDistribution,
-    UnwhitenedVariationalStrategy,
-)
+from gpytorch.variational import CholeskyVariationalDistribution, UnwhitenedVariationalStrategy  # type: ignore[import-not-found]
 
 from dpgp.arithmetic import Library
-from dpgp.export.arithmetic import Covariances, triangular_root
+from dpgp.export.specify import Covariances, triangular_root
 
 TORCH = Library(
     array=torch.as_tensor,

@@ -1,4 +1,7 @@
-"""A specification as an ONNX model in double precision: raw inputs in, mean and deviations out."""
+"""A specification as an ONNX model in double precision: raw inputs in, mean and deviations out.
+
+The graph is written from the trace of :mod:`dpgp.export.specify`.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,25 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpgp import __version__
-from dpgp.export.arithmetic import Covariances
-from dpgp.export.onnx_graph import write_model
+from dpgp.arithmetic import TRACE, Placeholder
+from dpgp.export.specify import Covariances
 from dpgp.inference.conformal import COVERAGE
-from dpgp.trace import TRACE, Placeholder
+from dpgp.package import install
+
+try:
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError as error:
+    raise ImportError(
+        f"`to_onnx` needs the package onnx: {install('onnx')}.", name=error.name
+    ) from error
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
+
+OPSET, IR_VERSION = 17, 8  # readable by every runtime since 2022
 
 
 def build(specification: dict[str, Any], ends: tuple[float, float]) -> Any:
@@ -23,8 +36,14 @@ def build(specification: dict[str, Any], ends: tuple[float, float]) -> Any:
     The interval lies between the ``ends``, in standard deviations of a new observation from the
     mean; all are cut to the public bounds of the target.
     """
-    columns = len(specification["inputs"]["low"])
-    return write_model(columns, _predictions(specification, columns, ends))
+    columns, graph = len(specification["inputs"]["low"]), _Graph()
+    values = _predictions(specification, columns, ends)
+    outputs = [graph.output(name, value) for name, value in values.items()]
+    rows = helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["n", columns])
+    constants = list(graph.constants.values())
+    drawn = helper.make_graph(graph.nodes, "dpgp", [rows], outputs, constants)
+    opset = [helper.make_opsetid("", OPSET)]
+    return helper.make_model(drawn, opset_imports=opset, ir_version=IR_VERSION)
 
 
 def _predictions(
@@ -53,6 +72,42 @@ def _predictions(
         "lower": cut(mean + lower * std),
         "upper": cut(mean + upper * std),
     }
+
+
+class _Graph:
+    """Nodes and constants in the order in which they are needed, each written once."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.constants: dict[tuple[Any, ...], Any] = {}
+        self._names: dict[int, str] = {}
+
+    def name(self, value: Any) -> str:
+        """Return the name of a value, after all that it needs has been written."""
+        if not isinstance(value, Placeholder):
+            return self._constant(np.asarray(value))
+        if value.operation == "Input":
+            return "X"
+        if id(value) not in self._names:
+            inputs = [self.name(each) for each in value.inputs]
+            self._names[id(value)] = f"{value.operation.lower()}_{len(self.nodes)}"
+            self._write(value.operation, inputs, self._names[id(value)], **value.options)
+        return self._names[id(value)]
+
+    def output(self, name: str, value: Placeholder) -> Any:
+        """Write an output, one number a row."""
+        self._write("Identity", [self.name(value)], name)
+        return helper.make_tensor_value_info(name, TensorProto.DOUBLE, ["n"])
+
+    def _write(self, operation: str, inputs: list[str], name: str, **options: Any) -> None:
+        self.nodes.append(helper.make_node(operation, inputs, [name], **options))
+
+    def _constant(self, value: NDArray[Any]) -> str:
+        key = (value.shape, value.dtype.str, value.tobytes())
+        if key not in self.constants:
+            name = f"constant_{len(self.constants)}"
+            self.constants[key] = numpy_helper.from_array(value, name)
+        return str(self.constants[key].name)
 
 
 def describe(graph: Any, model: FittedModel, target: int) -> None:

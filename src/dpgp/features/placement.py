@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpgp.halton import halton
+from dpgp.point_sets import halton
 from dpgp.types import Array
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import logsumexp, ndtri
 
-from dpgp.halton import halton
+from dpgp.point_sets import halton
 from dpgp.types import Array
 
 # How a proposal is fitted, set by hand: a wider one wastes points, a narrower one misses mass.

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpgp.blas import aligned
 from dpgp.inference.pieces import in_pieces
-from dpgp.memory import aligned
 from dpgp.types import Array
 
 NODES = {1: (128, 256), 2: (64, 96)}

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from dpgp.lazy_names import lazy_names
+from dpgp.package import lazy_names
 
 if TYPE_CHECKING:
     from dpgp.ledger.errors import LedgerError

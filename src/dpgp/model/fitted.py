@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from dpgp.effects.methods import EffectMethods
+from dpgp.blas import symmetric_root
+from dpgp.coded_rows import CodedRows, coded_matrix
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import COVERAGE, Calibration
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.predictive import Predictive, predictives
 from dpgp.inference.stage import StageRelease
-from dpgp.model.centiles import CentileMethods, checked_coverage
-from dpgp.model.density import InputDensity
-from dpgp.model.identity import model_id
-from dpgp.model.new_inputs import as_inputs
-from dpgp.model.outputs import OutputMethods, PlotMethods
-from dpgp.numeric import Seed, as_random_state
+from dpgp.model.input_model import InputDensity
+from dpgp.model.methods import (
+    CentileMethods,
+    EffectMethods,
+    OutputMethods,
+    PlotMethods,
+    checked_coverage,
+    side_by_side,
+)
+from dpgp.numeric import Seed, as_random_state, column_names
 from dpgp.options import Options
 from dpgp.outcomes import ObservationLaw, OutcomeKind
 from dpgp.privacy.certificate import Certificate
-from dpgp.roots import symmetric_root
 from dpgp.types import Array
 
 COLUMN_HEADINGS = ("column", "role", "from", "to")
+
+ID_DIGITS = 32  # 128 bits
 
 NINE_IN_TEN = (0.05, 0.5, 0.95)
 """Quantiles by which draws of a hyperparameter are told: nine in ten lie between the outer ones."""
@@ -61,8 +68,15 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
 
     @property
     def id(self) -> str:
-        """What the model is called in its file, its report and its papers."""
-        return model_id(self.stages)
+        """What the model is called in its file, its report and its papers; no other has that name.
+
+        The start of SHA-256 over the sums (c, A) of all stages, as little-endian doubles. Their
+        noise is fresh in every fit, so that two fits of the same study have two names, and a copy
+        of a file, or the same model saved anew, has one.
+        """
+        sums = [np.append(stage.c, stage.A) for target in self.stages for stage in target]
+        content = np.concatenate(sums).astype("<f8").tobytes()
+        return hashlib.sha256(content).hexdigest()[:ID_DIGITS]
 
     @property
     def outcome(self) -> OutcomeKind:
@@ -181,9 +195,48 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
 
         return check_health(self)
 
+    def chosen_target(self, target: int | None) -> int:
+        """Return the number of the target that was chosen; of several, one must be."""
+        count = self.n_targets
+        if target is None and count > 1:
+            raise ValueError(
+                f"`target` must say which of the {count} targets, from 0 to {count - 1}."
+            )
+        if not 0 <= (target or 0) < count:
+            raise ValueError(f"`target` must lie between 0 and {count - 1}, got {target}.")
+        return target or 0
+
+    def raw_inputs(self, X: Any) -> Array:
+        """Return rows as numbers; an error where columns or cells are not what the model takes."""
+        inputs = X.values if isinstance(X, CodedRows) else self._coded(X)
+        categories = self.options.box.categories  # none at all where all inputs are numbers
+        for name, category, column in zip(self.input_names, categories, inputs.T, strict=False):
+            if category is not None and np.isnan(column).any():
+                raise ValueError(
+                    f"column '{name}' of `X` must hold its public levels alone to be predicted: "
+                    f"{category.words}; leave other rows out."
+                )
+        if not np.isfinite(inputs).all():
+            raise ValueError(
+                "`X` must be finite and complete to be predicted, without NaN or inf; leave other "
+                "rows out."
+            )
+        return inputs
+
+    def _coded(self, X: Any) -> Array:
+        box = self.options.box
+        inputs, columns = coded_matrix(X, box.categories), len(box.low)
+        if inputs.shape[1] != columns:
+            raise ValueError(f"`X` must have {columns} columns, got {inputs.shape[1]}.")
+        names = column_names(X)
+        if names is not None and box.names is not None and names != box.names:
+            wanted = ", ".join(box.names)
+            raise ValueError(f"`X` must have the model's columns, in its order: {wanted}.")
+        return inputs
+
     def unit_inputs(self, X: Any) -> Array:
         """Return raw inputs clipped to their bounds, scaled to [−1, 1]^D and warped."""
-        return self.inputs(as_inputs(X, self.options.box))
+        return self.inputs(self.raw_inputs(X))
 
     def mean_and_std(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean, not yet cut, and standard deviation of one target at unit inputs."""
@@ -252,6 +305,9 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
 
         return model_html(self)
 
+    def _fitted(self) -> FittedModel:
+        return self
+
 
 def low_median_high(draws: Array) -> tuple[float, float, float]:
     """Return the median of draws between the ends of the range of nine in ten of them."""
@@ -259,15 +315,8 @@ def low_median_high(draws: Array) -> tuple[float, float, float]:
     return low, median, high
 
 
-def side_by_side(parts: Sequence[Array]) -> Array:
-    """Return a single target's result as it is, several side by side along the last axis."""
-    return parts[0] if len(parts) == 1 else np.stack(parts, axis=-1)
-
-
 def fitted_model(source: Any) -> FittedModel:
     """Return the model of a fitted estimator, or the model that was given."""
-    if isinstance(source, FittedModel):
-        return source
     if not hasattr(source, "_fitted"):
         raise TypeError(f"pass a fitted estimator or model of dpgp, not {type(source).__name__}.")
     model: FittedModel = source._fitted()

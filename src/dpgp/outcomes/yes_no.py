@@ -2,6 +2,9 @@ r"""Yes or no: one of two public classes, 0 and 1, scaled to t = −1 and 1. doc
 
 With :math:`f(x) = 2P(\text{yes} \mid x) - 1` the noise is :math:`E[(t - f)^2] = 1 - f(x)^2`, and no
 residual from :math:`f_0` is beyond :math:`1 + \max|f_0|`: the law is known and nothing is clipped.
+What a posterior that does not know their bounds believes of probabilities :math:`p(x)` is
+:math:`N(m, s^2)`, and that they lie in [0, 1]: the truncated normal law. Its mean is never 0 nor 1,
+so that no outcome is called impossible.
 """
 
 from __future__ import annotations
@@ -13,13 +16,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
 
 from dpgp.categories import Category, listed_levels
 from dpgp.coded_rows import columns_of, elements
 from dpgp.domain import Box
 from dpgp.outcomes.base import Ends, Location, OutcomeKind
-from dpgp.outcomes.chances import chance, chance_interval, chance_std, interval_std
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -28,6 +30,12 @@ if TYPE_CHECKING:
 
 USUAL_NOISE = 0.8
 """Standard deviation of yes and no in half-widths: that of a prevalence of one in five."""
+
+ONE_SD = (0.15865525393145707, 0.8413447460685429)
+"""Probabilities of a normal law one standard deviation below and above its mean."""
+
+SMALLEST_CHANCE = 1e-9
+"""Below any probability that rows could show, and far from what rounding takes for 0."""
 
 _WHY_PUBLIC = "classes are public knowledge and cannot be read from the data, which would leak it"
 _COLUMN = "A column-vector y was passed when a 1d array was expected; its one column is taken."
@@ -211,3 +219,50 @@ def _labels(y: Any) -> Sequence[Any] | None:
         columns = columns_of(y)
         return None if columns is None else elements(columns[0])
     return elements(y) if len(shape) == 1 else None
+
+
+def chance(mean: Array, std: Array) -> Array:
+    r"""Return the mean of N(m, s²) given [0, 1].
+
+    With :math:`\alpha = -m/s`, :math:`\beta = (1 - m)/s`, :math:`E = e^{(\alpha^2 - \beta^2)/2}`:
+    :math:`m + s\sqrt{2/\pi}(1 - E)/(\mathrm{erfcx}(\alpha/\sqrt2) - E\,\mathrm{erfcx}(\beta/
+    \sqrt2))`, for m below ½, and one minus that of 1 − m above.
+    """
+    m = np.minimum(mean, 1.0 - mean)
+    alpha, beta = -m / std, (1.0 - m) / std
+    log_E = (m - 0.5) / std**2
+    with np.errstate(over="ignore"):
+        mass = erfcx(alpha / np.sqrt(2.0)) - np.exp(log_E) * erfcx(beta / np.sqrt(2.0))
+    below = m - std * np.sqrt(2.0 / np.pi) * np.expm1(log_E) / mass
+    below = np.clip(below, SMALLEST_CHANCE, 0.5)
+    return np.asarray(np.where(mean <= 0.5, below, 1.0 - below))
+
+
+def chance_interval(mean: Array, std: Array, coverage: float) -> tuple[Array, Array]:
+    """Return the central interval of N(m, s²) given [0, 1]."""
+    tail = (1.0 - coverage) / 2
+    lower, upper = (_quantile(mean, std, level) for level in (tail, 1.0 - tail))
+    return lower, upper
+
+
+def chance_std(mean: Array, std: Array) -> Array:
+    """Return half the length of the interval that a normal law has within one sd."""
+    lower, upper = (_quantile(mean, std, level) for level in ONE_SD)
+    return np.asarray((upper - lower) / 2)
+
+
+def _quantile(mean: Array, std: Array, level: float) -> Array:
+    """Return m + s·x with Φ(x) = (1 − q)Φ(a) + qΦ(b), where a and b are the ends 0 and 1."""
+    a, b = -mean / std, (1.0 - mean) / std
+    # a law that lies above its mode is the mirror of one below, whose logarithms have more digits
+    above = a >= 0.0
+    low, high = np.where(above, -b, a), np.where(above, -a, b)
+    q = np.where(above, 1.0 - level, level)
+    log_low, log_high = log_ndtr(low), log_ndtr(high)
+    x = ndtri_exp(log_high + np.log(q + (1.0 - q) * np.exp(log_low - log_high)))
+    return np.asarray(np.clip(mean + std * np.where(above, -x, x), 0.0, 1.0))
+
+
+def interval_std(half_width: Array, coverage: float) -> Array:
+    """Return the sd of a normal law whose central interval has this half-width."""
+    return np.asarray(half_width / ndtri((1.0 + coverage) / 2))

@@ -11,13 +11,8 @@ from dpgp.domain import Box
 from dpgp.kernels.base import takes_vectors
 from dpgp.numeric import check_column_names, column_names, numeric_matrix
 from dpgp.paper.coinpress import coinpress_mean
-from dpgp.paper.model import (
-    PaperModel,
-    as_inducing_points,
-    resolve_norm_bound,
-)
-from dpgp.paper.posterior import SparsePosterior
-from dpgp.paper.update import CovarianceTerms
+from dpgp.paper.model import PaperModel, as_inducing_points, resolve_norm_bound
+from dpgp.paper.posterior import CovarianceTerms, SparsePosterior
 from dpgp.privacy.arguments import as_number, as_probability
 from dpgp.privacy.books import Books, GaussianBooks
 from dpgp.privacy.certificate import Certificate, spending_noted

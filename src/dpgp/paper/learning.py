@@ -15,9 +15,8 @@ from dpgp.kernels.base import takes_vectors
 from dpgp.numeric import check_column_names, column_names, numeric_matrix
 from dpgp.paper.inference import read_rows
 from dpgp.paper.model import PaperModel, as_inducing_points, resolve_norm_bound
-from dpgp.paper.posterior import SparsePosterior
+from dpgp.paper.posterior import SparsePosterior, Update
 from dpgp.paper.scoring import RELATION, Candidate, PreparedCandidate, check_noise, prepare
-from dpgp.paper.update import Update
 from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.privacy.arguments import as_positive
 from dpgp.privacy.calibration import mu_of_rho
@@ -102,7 +101,8 @@ def dp_gp_learn_hyperparameters(
     names = _common_names(X1, X2)
     _check_disjoint(X1, X2, "X1", "X2")
     _check_disjoint(y1, y2, "y1", "y2")
-    box = _public_box(bounds, X1, names)
+    columns = None if bounds is None else numeric_matrix(X1, "X1").shape[1]
+    box = None if columns is None else Box.from_bounds(bounds, columns, names)
     models = candidate_models(candidates, inducing_points, target_bound, box)
     check_noise(models, *run_budget(budget))
     training = _read("training", X1, y1, models[0], box, missing)
@@ -216,12 +216,6 @@ def _read(which: str, X: Any, y: Any, model: PaperModel, box: Box | None, missin
         raise type(error)(f"in the {which} rows, {error}") from None
 
 
-def _public_box(bounds: Any, X: Any, names: Sequence[str] | None) -> Box | None:
-    if bounds is None:
-        return None
-    return Box.from_bounds(bounds, numeric_matrix(X, "X1").shape[1], names)
-
-
 def _common_names(first: Any, second: Any) -> tuple[str, ...] | None:
     names, others = column_names(first), column_names(second)
     check_column_names(names)
@@ -231,12 +225,9 @@ def _common_names(first: Any, second: Any) -> tuple[str, ...] | None:
 
 
 def _check_disjoint(first: Any, second: Any, name: str, other: str) -> None:
-    if first is second or _share_memory(first, second):
+    arrays = [x.to_numpy() if hasattr(x, "to_numpy") else x for x in (first, second)]
+    are_arrays = all(isinstance(x, np.ndarray) for x in arrays)
+    if first is second or (are_arrays and np.shares_memory(*arrays)):
         raise ValueError(
             f"`{name}` and `{other}` share rows: training and validation must be disjoint people."
         )
-
-
-def _share_memory(first: Any, second: Any) -> bool:
-    arrays = [x.to_numpy() if hasattr(x, "to_numpy") else x for x in (first, second)]
-    return all(isinstance(x, np.ndarray) for x in arrays) and np.shares_memory(*arrays)

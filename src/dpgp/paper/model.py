@@ -15,8 +15,13 @@ from dpgp.features.kernel_values import kernel_features
 from dpgp.features.placement import Grid
 from dpgp.kernels.base import takes_vectors
 from dpgp.paper.norm_bounds import norm_bound as kernel_norm_bound
-from dpgp.paper.posterior import SparsePosterior
-from dpgp.paper.update import CovarianceTerms, ReleasedMoments, Update, dp_update
+from dpgp.paper.posterior import (
+    CovarianceTerms,
+    ReleasedMoments,
+    SparsePosterior,
+    Update,
+    dp_update,
+)
 from dpgp.privacy.arguments import as_finite_positive
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.mechanism import GramNoise, GramRelease, moments_noise

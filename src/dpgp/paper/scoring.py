@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from dpgp.paper.coinpress import coinpress_mean, step_mus
 from dpgp.paper.model import PaperModel
-from dpgp.paper.posterior import cholesky_with_jitter
-from dpgp.paper.update import Update
+from dpgp.paper.posterior import Update, unexplained
 from dpgp.privacy.books import GaussianBooks
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.fixed_point import UNIT
@@ -63,13 +61,11 @@ class PreparedCandidate:
         for row in np.flatnonzero(~validation.usable):
             points[row] = model.inducing_points[0]
         K_vz = np.asarray(model.kernel(points, model.inducing_points))
-        whitened = solve_triangular(cholesky_with_jitter(model.K_zz), K_vz.T, lower=True)
-        explained = np.einsum("ij,ij->j", whitened, whitened)
         return cls(
             model=model,
             totals=exact_gram(training, model.features(), n_jobs=n_jobs),
             K_vz=K_vz,
-            unexplained=np.maximum(model.kernel.diag(points) - explained, 0.0),
+            unexplained=unexplained(model.kernel.diag(points), K_vz, model.K_zz),
             targets=model.target_bound * validation.targets[0],
             usable=validation.usable,
             substitute=substitute,

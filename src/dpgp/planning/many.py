@@ -30,12 +30,12 @@ from dpgp.inference.many.target import FIRST_CLIP
 from dpgp.inference.many.water_filling import squared_weights
 from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.kernels.formula import batch_gram
-from dpgp.lattice import normal_points
 from dpgp.options import Options
 from dpgp.planning.assumption import Assumption
 from dpgp.planning.design import asked_features
 from dpgp.planning.forecast import Errors
 from dpgp.planning.setting import Setting
+from dpgp.point_sets import normal_points
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.types import Array
 

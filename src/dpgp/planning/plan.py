@@ -118,7 +118,7 @@ class Plan:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the forecast error against ε, with the error that remains without noise."""
-        from dpgp.report.plan_report import draw_curve
+        from dpgp.report.notebook import draw_curve
 
         return draw_curve(self, ax)
 
@@ -127,7 +127,7 @@ class Plan:
         return self.question.forecasts(answer.errors)[0].rmse
 
     def __str__(self) -> str:
-        from dpgp.report.plan_report import plan_text
+        from dpgp.report.notebook import plan_text
 
         return plan_text(self)
 

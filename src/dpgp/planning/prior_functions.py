@@ -17,8 +17,8 @@ from dpgp.inference.priors import hyper_prior
 from dpgp.kernels.formula import batch_diag, batch_gram
 from dpgp.kernels.known import as_kernel
 from dpgp.kernels.parameters import Measure
-from dpgp.lattice import normal_points
 from dpgp.planning.assumption import Assumption
+from dpgp.point_sets import normal_points
 from dpgp.types import Array
 
 # Set by hand: the accuracy of a forecast against the time of a plan

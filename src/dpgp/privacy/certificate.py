@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from dpgp import html_cards as cards
+from dpgp import markup as cards
 from dpgp.privacy.books import Books
 from dpgp.privacy.events import ApproximateRelease, Event, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
@@ -149,8 +149,8 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         parts = [
-            cards.sentence(self._statement()),
-            cards.sentence(self.relation),
+            cards.paragraph(self._statement()),
+            cards.paragraph(self.relation),
             cards.table(self.HEADINGS, self.rows()),
         ]
         colour = cards.GOOD if self.is_private else cards.BAD

@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.blas import single_threaded_blas, thread_count
-from dpgp.memory import aligned
+from dpgp.blas import aligned, single_threaded_blas, thread_count
 from dpgp.privacy.fixed_point import FRACTION_BITS
 from dpgp.types import Array, Integers
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
 from typing import Any
 
-from dpgp.extras import install
+from dpgp.package import install
 from dpgp.private.cluster_rows import ClusterRows, Engine
 from dpgp.private.source import Source
 from dpgp.private.table_file import TableFile

@@ -9,7 +9,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from dpgp.extras import install
+from dpgp.package import install
 from dpgp.private.arrays import object_array
 from dpgp.private.csv_files import CsvFile
 from dpgp.private.identifiers import FIRST_UNSAFE_FLOAT

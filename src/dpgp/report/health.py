@@ -1,10 +1,12 @@
 """What looks wrong with a fitted model, from released numbers and public choices alone: free.
 
-One function a check; each takes a :class:`Look` and returns a sentence with the remedy, or None.
+One function a check; each takes one target of a model, and returns a sentence with the remedy, or
+None.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,19 +15,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpgp.features.placement import low_discrepancy_points
+from dpgp.blas import single_threaded_blas
 from dpgp.inference.conformal import COVERAGE
 from dpgp.inference.outcome_law import Kind
-from dpgp.steps import ResidualHistograms, TargetHistograms
+from dpgp.model.input_model import even_rows
+from dpgp.planning.design import default_functions, planned_kappa, usual_assumption
+from dpgp.planning.forecast import PLAUSIBLE, Outlook, Prospect, after_steps
+from dpgp.planning.many import asked_many
+from dpgp.planning.question import Question
+from dpgp.planning.setting import Setting
+from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.steps import Purse, ResidualHistograms, TargetHistograms, planned_steps
 from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.inference.posterior import Posterior
     from dpgp.inference.stage import StageRelease
     from dpgp.model.fitted import FittedModel
+    from dpgp.planning.prior_functions import Functions
 
 
-LOOKS_WRONG = "Look at this before you use the model:"
+LOOKS_WRONG = "FittedTarget at this before you use the model:"
 
 # Thresholds are set by hand: a false alarm must be rare, and wrong units must not pass
 BOX_POINTS = 256  # inputs that stand for the box where there is no density
@@ -56,28 +66,31 @@ AT_BOUNDS = 0.9
 FAR_APART = 3.0
 """How often the upper end of the forecast an error may hold."""
 
+PARTS = 5
+"""Parts of the plausible functions that are forecast one after the other."""
+
 
 @dataclass(frozen=True)
-class Look:
+class FittedTarget:
     """One target of a fitted model, in units of its bounds scaled to [−1, 1]."""
 
     model: FittedModel
-    target: int
+    number: int
 
     @property
     def name(self) -> str:
         """The target's name."""
-        return self.model.target_names[self.target]
+        return self.model.target_names[self.number]
 
     @property
     def posterior(self) -> Posterior:
         """The target's posterior."""
-        return self.model.posteriors[self.target]
+        return self.model.posteriors[self.number]
 
     @property
     def stages(self) -> tuple[StageRelease, ...]:
         """The target's releases."""
-        return self.model.stages[self.target]
+        return self.model.stages[self.number]
 
     @cached_property
     def inputs(self) -> tuple[Array, Array]:
@@ -85,8 +98,7 @@ class Look:
         density, box = self.model.density, self.model.inputs.box
         if density is not None:
             return density.points, density.weights
-        points = low_discrepancy_points(box.low, box.high, BOX_POINTS)
-        return box.with_whole_levels(points), np.ones(BOX_POINTS)
+        return even_rows(box, BOX_POINTS), np.ones(BOX_POINTS)
 
     @cached_property
     def function(self) -> tuple[Array, Array]:
@@ -102,7 +114,7 @@ class Look:
         """Return whether the released law of the residuals, or of the target, is of this kind."""
         labels = (ResidualHistograms.label, TargetHistograms.label)
         laws = [self.model.findings[label] for label in labels if label in self.model.findings]
-        return any(law[self.target].get(kind.words, 0.0) > LIKELY for law in laws)
+        return any(law[self.number].get(kind.words, 0.0) > LIKELY for law in laws)
 
     @property
     def all_at_bounds(self) -> bool:
@@ -117,96 +129,96 @@ class Look:
         """Whether many observations are equal: forecasts take the noise to be Gaussian."""
         return self.all_at_bounds or any(map(self.is_likely, (Kind.TWO_VALUES, Kind.SPIKE)))
 
+    @property
+    def tails(self) -> float:
+        """How long the tails of the residuals are, k_95/k_50."""
+        law = self.model.calibrations[self.number]
+        return law.factor(COVERAGE) / max(law.factor(0.5), SMALLEST_FACTOR)
+
     def share_beyond(self, size: float) -> float:
         """Return at which share of the inputs the mean is larger than ``size``, up or down."""
         return float(np.average(np.abs(self.function[0]) > size, weights=self.inputs[1]))
 
 
-Check = Callable[[Look], str | None]
+Check = Callable[[FittedTarget], str | None]
 
 
 def check_health(model: FittedModel) -> tuple[str, ...]:
     """Return what looks wrong, a sentence each; nothing where all is well."""
-    return tuple(_findings(model))
+    targets = [FittedTarget(model, k) for k in range(model.n_targets)]
+    found = (check(target) for target in targets for check in _checks(target))
+    return tuple(sentence for sentence in found if sentence is not None)
 
 
-def _findings(model: FittedModel) -> Iterator[str]:
-    for k in range(len(model.calibrations)):
-        look = Look(model, k)
-        checks = CHECKS_OF_KNOWN_LAWS if model.outcome.law_is_known else _checks(look)
-        yield from (sentence for check in checks if (sentence := check(look)) is not None)
-
-
-def _checks(look: Look) -> tuple[Check, ...]:
+def _checks(target: FittedTarget) -> tuple[Check, ...]:
     """Return what is looked at: where the unit is wrong, that alone, as it explains the others."""
-    return CHECKS if beyond_the_range(look) is None else (beyond_the_range,)
+    if target.model.outcome.law_is_known:
+        return CHECKS_OF_KNOWN_LAWS
+    return CHECKS if beyond_the_range(target) is None else (beyond_the_range,)
 
 
-def outside_bounds(look: Look) -> str | None:
+def outside_bounds(target: FittedTarget) -> str | None:
     """The mean leaves the public bounds at many inputs: |m(x)| > 1.2."""
-    share = look.share_beyond(FAR_OUTSIDE)
+    share = target.share_beyond(FAR_OUTSIDE)
     if share <= OFTEN:
         return None
     return (
-        f"The mean of {look.name} would leave its bounds at {share:.0%} of the inputs, and is cut "
-        "to them: check that both have the same unit, or else fit fewer inputs, or a larger ε."
+        f"The mean of {target.name} would leave its bounds at {share:.0%} of the inputs, and is "
+        "cut to them: check that both have the same unit, or else fit fewer inputs, or a larger ε."
     )
 
 
-def beyond_the_range(look: Look) -> str | None:
+def beyond_the_range(target: FittedTarget) -> str | None:
     """Observations scatter more than bounds allow, σ > 1.2, or nearly all lie beyond one side."""
-    last = look.stages[-1]
-    scatter = look.posterior.moments.noise > LARGEST_SD
+    last = target.stages[-1]
+    scatter = target.posterior.moments.noise > LARGEST_SD
     filled = last.c / (last.n * last.clip**2) > ALL_CLIPPED
-    at_one_side = look.share_beyond(NEARLY_ONE) > 0.5
+    at_one_side = target.share_beyond(NEARLY_ONE) > 0.5
     if not (scatter or (filled and at_one_side)):
         return None
     return (
-        f"Observations of {look.name} lie outside its bounds: check that both have the same unit, "
-        "and widen the target bounds if they have."
+        f"Observations of {target.name} lie outside its bounds: check that both have the same "
+        "unit, and widen the target bounds if they have."
     )
 
 
-def unusual_tails(look: Look) -> str | None:
+def unusual_tails(target: FittedTarget) -> str | None:
     """Residuals have far more, or far fewer, large values than a normal law: k_95/k_50."""
-    calibration = look.model.calibrations[look.target]
-    ratio = calibration.factor(COVERAGE) / max(calibration.factor(0.5), SMALLEST_FACTOR)
-    if ratio > MOST_TAILS and not look.has_atoms:
-        return (
-            f"A few observations of {look.name} lie very far from the others: look for codes such "
-            "as −999 for missing values, and for rows in another unit."
-        )
-    return None
-
-
-def two_values(look: Look) -> str | None:
-    """The law of the residuals has two atoms, every t² is one, or residuals have no tails."""
-    calibration = look.model.calibrations[look.target]
-    ratio = calibration.factor(COVERAGE) / max(calibration.factor(0.5), SMALLEST_FACTOR)
-    if not (look.is_likely(Kind.TWO_VALUES) or look.all_at_bounds or ratio < FEWEST_TAILS):
+    if target.tails <= MOST_TAILS or target.has_atoms:
         return None
     return (
-        f"Observations of {look.name} take two values or so: read its mean as a share, or fit "
+        f"A few observations of {target.name} lie very far from the others: look for codes such as "
+        "−999 for missing values, and for rows in another unit."
+    )
+
+
+def two_values(target: FittedTarget) -> str | None:
+    """The law of the residuals has two atoms, every t² is one, or residuals have no tails."""
+    few_tails = target.tails < FEWEST_TAILS
+    if not (target.is_likely(Kind.TWO_VALUES) or target.all_at_bounds or few_tails):
+        return None
+    return (
+        f"Observations of {target.name} take two values or so: read its mean as a share, or fit "
         "PrivateGPClassifier; intervals for new observations say little."
     )
 
 
-def many_equal(look: Look) -> str | None:
+def many_equal(target: FittedTarget) -> str | None:
     """The law of the residuals has a spike at one end: many observations are equal."""
-    if not look.is_likely(Kind.SPIKE) or look.all_at_bounds:
+    if not target.is_likely(Kind.SPIKE) or target.all_at_bounds:
         return None
     return (
-        f"Many observations of {look.name} are equal, at one end of the others: its mean is that "
+        f"Many observations of {target.name} are equal, at one end of the others: its mean is that "
         "of all of them; a second model of which are equal says more."
     )
 
 
-def worse_stages(look: Look) -> str | None:
+def worse_stages(target: FittedTarget) -> str | None:
     """A stage left larger residuals than one before, which was not clipped closer: c_k > c_j."""
-    if not any(_grew(before, after) for before, after in combinations(look.stages, 2)):
+    if not any(_grew(before, after) for before, after in combinations(target.stages, 2)):
         return None
     return (
-        f"A stage of the fit of {look.name} made residuals larger: the model may be worse than "
+        f"A stage of the fit of {target.name} made residuals larger: the model may be worse than "
         "the mean of the target; fit fewer inputs, or with a larger ε."
     )
 
@@ -217,20 +229,18 @@ def _grew(before: StageRelease, after: StageRelease) -> bool:
     return comparable and after.c > WORSE * max(before.c, 0.0) + CLEARLY * noise
 
 
-def far_from_forecast(look: Look) -> str | None:
+def far_from_forecast(target: FittedTarget) -> str | None:
     """The posterior's own error of f is several times what was plausible before the fit."""
-    from dpgp.report.expected_error import expected_error
-
-    if look.has_atoms:
+    if target.has_atoms:
         return None
-    enough = look.error / FAR_APART
-    high = expected_error(look.model, look.posterior, enough)
+    enough = target.error / FAR_APART
+    high = expected_error(target.model, target.posterior, enough)
     if high >= enough:
         return None
-    scale = float(look.model.options.target_box.half_width[look.target])
-    error, most = (f"{scale * size:.2g}" for size in (look.error, high))
+    scale = float(target.model.options.target_box.half_width[target.number])
+    error, most = (f"{scale * size:.2g}" for size in (target.error, high))
     return (
-        f"The error of the mean of {look.name} is about {error}, though {most} at most was to be "
+        f"The error of the mean of {target.name} is about {error}, though {most} at most was to be "
         "expected: check its unit and bounds, and whether inputs fill theirs."
     )
 
@@ -240,3 +250,49 @@ CHECKS = (outside_bounds, unusual_tails, two_values, many_equal, worse_stages, f
 
 CHECKS_OF_KNOWN_LAWS = (outside_bounds, worse_stages, far_from_forecast)
 """What is looked at where the law of an observation is not learned."""
+
+
+@single_threaded_blas()
+def expected_error(model: FittedModel, posterior: Posterior, enough: float) -> float:
+    """Return the error of f that nine plausible functions in ten stay below with these releases.
+
+    Where it is at least ``enough``, that is returned as soon as it is certain.
+    """
+    options = model.options
+    if math.isinf(mu_of_guarantee(options.epsilon, options.delta)):
+        return math.inf
+    many = options.learns_metric
+    parts, count = _of_many(model) if many else _of_few(model, posterior)
+    # at most so many of N errors may lie above the quantile, and the next one
+    beyond, found = (1.0 - PLAUSIBLE[1]) * (count - 1) + 1.0, np.empty(0)
+    for errors in parts:
+        found = np.append(found, errors)
+        if np.count_nonzero(found >= enough) > beyond:
+            return enough
+    return float(np.quantile(found, PLAUSIBLE[1]))
+
+
+def _of_many(model: FittedModel) -> tuple[Iterator[Array], int]:
+    """Return the errors of features that are learned, part by part, and how many there are."""
+    options, n = model.options, model.stages[0][0].n
+    told = usual_assumption(options.outcome)
+    functions = asked_many(options, told)
+    questions = (Question(options, functions.part(k, PARTS), told) for k in range(PARTS))
+    errors = (question.answer(n, options.epsilon).errors.rmse for question in questions)
+    return errors, len(functions.draws)
+
+
+def _of_few(model: FittedModel, posterior: Posterior) -> tuple[Iterator[Array], int]:
+    """Return the errors of the features of a posterior, part by part, and how many there are."""
+    options, n = model.options, model.stages[0][0].n
+    mu = mu_of_guarantee(options.epsilon, options.delta)
+    setting = Setting.of(options, n, mu)
+    steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))
+    functions = default_functions(options.columns, options.outcome)
+
+    def errors(part: Functions) -> Array:
+        prospect = Prospect(posterior.features, part)
+        outlook = Outlook.before(setting, prospect, planned_kappa(setting))
+        return after_steps(outlook, steps).errors().rmse
+
+    return (errors(functions.part(k, PARTS)) for k in range(PARTS)), len(functions.thetas)

@@ -1,4 +1,4 @@
-"""Maps of a fitted model over two inputs. Released values only."""
+"""Maps of a fitted model over two inputs, and the figure of the demo. Released values only."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
-from dpgp.report.style import INK, SEQUENTIAL
+from dpgp.report.style import BLUE, GREEN, INK, PURPLE, SEQUENTIAL, VERMILION, panels, styled
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -95,3 +96,51 @@ def _draw_atoms(axis: Axes, model: FittedModel) -> None:
     x, y = density.points.T
     areas = 45.0 * density.weights / density.weights.max()
     axis.scatter(x, y, s=areas, color="white", alpha=0.75, lw=0.5, edgecolors=INK, clip_on=False)
+
+
+class Slice(NamedTuple):
+    """An age, and the weights that are common at it (public knowledge)."""
+
+    age: float
+    low: float
+    high: float
+    color: str
+
+
+SLICES = (
+    Slice(2, 9, 18, VERMILION),
+    Slice(6, 15, 38, PURPLE),
+    Slice(12, 27, 80, GREEN),
+    Slice(40, 45, 130, BLUE),
+)
+
+
+@styled
+def draw_height(model: FittedModel) -> Figure:
+    """Draw height by age and weight: a map to the left, slices with two-sd bands to the right."""
+    figure, ((left, right),) = panels(1, 2, (10.2, 4.5), share=False)
+    drawn = surface(model, 0, np.linspace(0.5, 80.0, 160), np.linspace(5.0, 140.0, 160))
+    unsure = little_known(model, 0)
+    draw_map(left, drawn, np.arange(70, 186, 5), unsure, "height (cm)")
+    left.set(xlabel="age (years)", ylabel="weight (kg)")
+    left.set_title(f"Mean height (pale: its sd is above {unsure:.2g} cm)")
+    for piece in SLICES:
+        _draw_slice(right, model, piece)
+    right.set(xlabel="weight (kg)", ylabel="height (cm)", xlim=(0, 140), ylim=(80, 200))
+    right.set_title("Height by weight at four ages, ± two sd")
+    return figure
+
+
+def _draw_slice(axis: Axes, model: FittedModel, piece: Slice) -> None:
+    import pandas as pd
+
+    weights = np.linspace(piece.low, piece.high, 80)
+    X = np.stack([np.full_like(weights, piece.age), weights], axis=-1)
+    table = pd.DataFrame(X, columns=model.input_names)
+    mean, std = model.predict(table, return_std=True, latent=True)
+    axis.fill_between(weights, mean - 2 * std, mean + 2 * std, color=piece.color, alpha=0.2, lw=0)
+    axis.plot(weights, mean, color=piece.color)
+    axis.annotate(
+        f"age {piece.age:g}", (weights[-1], mean[-1]), (5, 0), textcoords="offset points",
+        color=piece.color, va="center", fontsize=9.5,
+    )  # fmt: skip

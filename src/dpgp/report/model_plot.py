@@ -1,4 +1,4 @@
-"""Curves, maps, slices and averages of a fitted model. Released values only."""
+"""Curves, slices, averages and centiles of a fitted model. Released values only."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import StepPatch
 
 from dpgp.arithmetic import TINY
-from dpgp.effects.summary import ImportantInput, what_matters
-from dpgp.export.specify import chosen_target
+from dpgp.effects.importance import what_matters
 from dpgp.inference.conformal import COVERAGE
-from dpgp.model.marginals import Density, densities
+from dpgp.model.input_model import densities, typical_inputs
+from dpgp.model.methods import CENTILES
 from dpgp.report.model_map import draw_two_inputs
 from dpgp.report.style import (
     BLUE,
@@ -27,7 +27,6 @@ from dpgp.report.style import (
 from dpgp.types import Array
 
 if TYPE_CHECKING:
-    from dpgp.categories import Category
     from dpgp.model.fitted import FittedModel
 
 
@@ -35,6 +34,12 @@ CURVE_POINTS = 300  # a smooth line on a screen
 PANELS_A_ROW = 3
 WIDE_LABELS = 32  # letters of all levels that stand side by side under a panel
 RUG_HEIGHT = 0.07  # of the panel, for where the rows are
+LINE_HEIGHT = 0.036  # of the panel, for the number of one centile
+
+MOST_BY_ORDER = 3
+"""Inputs up to which all have centiles, in their order; of more, the most important ones."""
+
+AVERAGED = "Averages over the private model of the other inputs, the most important input first."
 
 
 class Bands(NamedTuple):
@@ -47,21 +52,29 @@ class Bands(NamedTuple):
     word: str
 
 
+class Centiles(NamedTuple):
+    """Values along one input, one row a level."""
+
+    x: Array
+    levels: tuple[float, ...]
+    values: Array
+
+
 def draw_model(model: FittedModel, ax: Any = None, target: int | None = None) -> Axes | list[Axes]:
     """Draw a curve of one input, a map of two, slices of three, averages along some of more."""
-    k = chosen_target(model, target)
+    k = model.chosen_target(target)
     with shown_style():
         columns, has_categories = len(model.inputs.box.low), bool(model.inputs.box.categories)
         if columns == 1:
-            return _draw_curve_of_one(model, panel_axes(ax, 1, (6.4, 4.0))[0], k)
+            return _draw_curve_of_one(model, _panel_axes(ax, 1, (6.4, 4.0))[0], k)
         if columns == 2 and not has_categories:
-            names = input_label(model, 0), input_label(model, 1)
-            axis = panel_axes(ax, 1, (6.4, 4.6))[0]
-            return draw_two_inputs(model, axis, k, names, label(model, k))
+            names = _input_label(model, 0), _input_label(model, 1)
+            axis = _panel_axes(ax, 1, (6.4, 4.6))[0]
+            return draw_two_inputs(model, axis, k, names, _label(model, k))
         return _draw_slices(model, ax, k) if columns == 3 else _draw_averages(model, ax, k)
 
 
-def panel_axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
+def _panel_axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
     """Return the axes given, or as many new ones, which share the target's axis."""
     if ax is None:
         rows = -(-count // PANELS_A_ROW)
@@ -77,32 +90,24 @@ def panel_axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
 
 
 def _draw_curve_of_one(model: FittedModel, axis: Axes, k: int) -> Axes:
-    draw_slice(axis, _along(model, k, 0, model.inputs.box.low), model, 0)
-    target = label(model, k)
+    _draw_slice(axis, _along(model, k, 0, model.inputs.box.low), model, 0)
+    target = _label(model, k)
     axis.set(ylabel=target)
-    axis.set_title(f"{target} by {input_label(model, 0)}")
-    make_room(axis)
+    axis.set_title(f"{target} by {_input_label(model, 0)}")
+    _make_room(axis)
     axis.legend()
     return axis
 
 
 def _draw_slices(model: FittedModel, ax: Any, k: int) -> list[Axes]:
-    box = model.inputs.box
-    count = len(box.low)
+    count = model.options.columns
     rows = -(-count // PANELS_A_ROW)
-    axes = panel_axes(ax, count, (3.3 * min(count, PANELS_A_ROW), 2.9 * rows + 0.5))
+    axes = _panel_axes(ax, count, (3.3 * min(count, PANELS_A_ROW), 2.9 * rows + 0.5))
     others = typical_inputs(model)
     for column, axis in enumerate(axes):
-        draw_slice(axis, _along(model, k, column, others), model, column)
+        _draw_slice(axis, _along(model, k, column, others), model, column)
         axis.axvline(others[column], color=INK, lw=0.9, ls=":", label="value in the other panels")
-    for axis in axes[::PANELS_A_ROW] if ax is None else axes[:1]:
-        axis.set_ylabel(label(model, k))
-    for axis in axes[:1] if ax is None else axes:
-        make_room(axis)
-    if ax is None:
-        legend_above(axes[0].figure, axes[0])  # type: ignore[arg-type]
-    else:
-        axes[0].legend()
+    _label_panels(axes, _label(model, k), are_ours=ax is None)
     return axes
 
 
@@ -110,94 +115,64 @@ def _draw_averages(model: FittedModel, ax: Any, k: int) -> list[Axes]:
     """Draw averages over the private model of the inputs, along the most important of them."""
     matters = what_matters(model, k)
     count = len(matters.curves)
-    axes = panel_axes(ax, count, (3.3 * PANELS_A_ROW, 2.9 * -(-count // PANELS_A_ROW) + 0.7))
+    axes = _panel_axes(ax, count, (3.3 * PANELS_A_ROW, 2.9 * -(-count // PANELS_A_ROW) + 0.7))
     for axis, curve, share in zip(axes, matters.curves, matters.importance.total, strict=False):
-        _draw_average(axis, curve, model)
+        along, ((_, at),) = curve.along, curve.along.at.items()
+        x = at if model.inputs.box.category(curve.column) is None else np.arange(float(len(at)))
+        band = np.array([along.lower, along.upper])
+        _draw_slice(axis, Bands(x, along.mean, band, None, "average"), model, curve.column)
         axis.set_title(f"{share.percent} of the variance ({share.interval})", fontsize=9.5)
-    for axis in axes[::PANELS_A_ROW] if ax is None else axes[:1]:
-        axis.set_ylabel(label(model, k))
-    for axis in axes[:1] if ax is None else axes:
-        make_room(axis)
+    _label_panels(axes, _label(model, k), are_ours=ax is None)
     if ax is None:
-        legend_above(axes[0].figure, axes[0])  # type: ignore[arg-type]
         caption_below(axes[0].figure, " ".join([AVERAGED, matters.others]))  # type: ignore[arg-type]
-    else:
-        axes[0].legend()
     return axes
 
 
-AVERAGED = "Averages over the private model of the other inputs, the most important input first."
-
-
-def _draw_average(axis: Axes, curve: ImportantInput, model: FittedModel) -> None:
-    """Draw the average along one input and its band."""
-    ((_, x),) = curve.along.at.items()
-    along, category = curve.along, model.inputs.box.category(curve.column)
-    words = "95 % band of the average"
-    if category is None:
-        axis.fill_between(x, along.lower, along.upper, color=BLUE, alpha=0.4, lw=0, label=words)
-        axis.plot(x, along.mean, color=BLUE, label="average")
-        axis.set(xlim=(x[0], x[-1]))
+def _label_panels(axes: list[Axes], target: str, *, are_ours: bool) -> None:
+    """Name the target, make room for rugs, and put one legend over panels, if they share axes."""
+    for axis in axes[::PANELS_A_ROW] if are_ours else axes[:1]:
+        axis.set_ylabel(target)
+    for axis in axes[:1] if are_ours else axes:
+        _make_room(axis)
+    if are_ours:
+        legend_above(axes[0].figure, axes[0])  # type: ignore[arg-type]
     else:
-        places = np.arange(len(x))
-        axis.vlines(places, along.lower, along.upper, color=BLUE, lw=5, alpha=0.6, label=words)
-        axis.plot(places, along.mean, "o", color=BLUE, mec="white", label="average")
-        name_levels(axis, category)
-    axis.set(xlabel=input_label(model, curve.column))
-    draw_rug(axis, model, curve.column)
+        axes[0].legend()
 
 
-def name_levels(axis: Axes, category: Category) -> None:
-    """Write the levels of a category under an axis of their numbers."""
-    turn = 90.0 if sum(map(len, category.labels)) > WIDE_LABELS else 0.0
-    labels = [_printable(text) for text in category.labels]
-    axis.set(xlim=(-0.5, len(labels) - 0.5))
-    axis.set_xticks(range(len(labels)), labels, rotation=turn)
+def _draw_slice(axis: Axes, curve: Bands, model: FittedModel, column: int) -> None:
+    """Draw mean and bands along one input, for a category a dot and bars at every level."""
+    numeric = model.inputs.box.category(column) is None
+    bands = (
+        (curve.observations, SKY, 0.25, 9.0, 0.5, "95 % of new observations"),
+        (curve.function, BLUE, 0.4, 5.0, 0.6, f"95 % band of the {curve.word}"),
+    )
+    for band, color, alpha, bar_width, bar_alpha, words in bands:
+        if band is not None and numeric:
+            axis.fill_between(curve.x, *band, color=color, alpha=alpha, lw=0, label=words)
+        elif band is not None:
+            axis.vlines(curve.x, *band, color=color, lw=bar_width, alpha=bar_alpha, label=words)
+    dots: dict[str, Any] = {} if numeric else {"ls": "none", "marker": "o", "mec": "white"}
+    axis.plot(curve.x, curve.mean, color=BLUE, label=curve.word, **dots)
+    _finish(axis, curve.x, model, column)
 
 
-def draw_slice(axis: Axes, curve: Bands, model: FittedModel, column: int) -> None:
-    """Draw mean and bands along one input, over a rug of where the rows are."""
+def _finish(axis: Axes, x: Array, model: FittedModel, column: int) -> None:
+    """Name an input and its levels, over a rug of where the rows are."""
     category = model.inputs.box.category(column)
     if category is None:
-        _draw_bands(axis, curve)
-        axis.set(xlim=(curve.x[0], curve.x[-1]))
+        axis.set(xlim=(x[0], x[-1]))
     else:
-        _draw_levels(axis, curve)
-        name_levels(axis, category)
-    axis.set(xlabel=input_label(model, column))
-    draw_rug(axis, model, column)
-
-
-def _draw_levels(axis: Axes, curve: Bands) -> None:
-    """Draw a dot and two bars for every level of a category."""
-    bars = (
-        (curve.observations, SKY, 9.0, 0.5, "95 % of new observations"),
-        (curve.function, BLUE, 5.0, 0.6, f"95 % band of the {curve.word}"),
-    )
-    for band, color, width, alpha, words in bars:
-        if band is not None:
-            axis.vlines(curve.x, *band, color=color, lw=width, alpha=alpha, label=words)
-    axis.plot(curve.x, curve.mean, "o", color=BLUE, mec="white", label=curve.word)
-
-
-def _draw_bands(axis: Axes, curve: Bands) -> None:
-    """Draw a line and two bands."""
-    bands = (
-        (curve.observations, SKY, 0.25, "95 % of new observations"),
-        (curve.function, BLUE, 0.4, f"95 % band of the {curve.word}"),
-    )
-    for band, color, alpha, words in bands:
-        if band is not None:
-            axis.fill_between(curve.x, *band, color=color, alpha=alpha, lw=0, label=words)
-    axis.plot(curve.x, curve.mean, color=BLUE, label=curve.word)
-
-
-def draw_rug(axis: Axes, model: FittedModel, column: int) -> None:
-    """Draw the private density of an input along the bottom, the highest bar of one height."""
+        turn = 90.0 if sum(map(len, category.labels)) > WIDE_LABELS else 0.0
+        labels = [_printable(text) for text in category.labels]
+        axis.set(xlim=(-0.5, len(labels) - 0.5))
+        axis.set_xticks(range(len(labels)), labels, rotation=turn)
+    axis.set(xlabel=_input_label(model, column))
     known = densities(model)
     if known is None:
         return
-    edges, heights = (np.asarray(known[column][name]) for name in ("edges", "heights"))
+    # the private density of the input, its highest bar of one height
+    edges, heights = known[column]
     bars = RUG_HEIGHT * heights / max(float(heights.max()), TINY)
     rug = StepPatch(
         bars, edges, color=GREY, alpha=0.7, lw=0, label="where the rows are",
@@ -206,20 +181,25 @@ def draw_rug(axis: Axes, model: FittedModel, column: int) -> None:
     axis.add_patch(rug)
 
 
-def make_room(axis: Axes) -> None:
+def _make_room(axis: Axes) -> None:
     """Lower the bottom of the axes, for the rug."""
     low, high = axis.get_ylim()
     axis.set_ylim(low - 1.2 * RUG_HEIGHT * (high - low), high)
 
 
-def _along(model: FittedModel, k: int, column: int, others: Array) -> Bands:
-    """Return mean and bands along one input, with the others held."""
+def _swept(model: FittedModel, column: int, others: Array) -> tuple[Array, Array]:
+    """Return values of one input, all of a category, and unit inputs with the others held."""
     box = model.inputs.box
     points = CURVE_POINTS if box.category(column) is None else round(box.high[column]) + 1
     x = np.linspace(box.low[column], box.high[column], points)
     X = np.tile(others, (len(x), 1))
     X[:, column] = x
-    U = model.inputs(X)
+    return x, model.inputs(X)
+
+
+def _along(model: FittedModel, k: int, column: int, others: Array) -> Bands:
+    """Return mean and bands along one input, with the others held."""
+    x, U = _swept(model, column, others)
     mean, _ = model.mean_and_std(k, U)
     of_function = np.array(model.function_interval(k, U, COVERAGE))
     shown = model.outcome.shows_observations
@@ -228,34 +208,80 @@ def _along(model: FittedModel, k: int, column: int, others: Array) -> Bands:
     return Bands(x, mean, of_function, of_observations, word)
 
 
-def typical_inputs(model: FittedModel) -> Array:
-    """Return the private median of each input, of a category the level that is most frequent.
+def draw_centiles(
+    model: FittedModel, ax: Any = None, target: int | None = None
+) -> Axes | list[Axes]:
+    """Draw the centiles of one input as a chart, of more along each with the others held."""
+    k, columns = model.chosen_target(target), list(range(model.options.columns))
+    if len(columns) > MOST_BY_ORDER:
+        columns = [curve.column for curve in what_matters(model, k).curves]
+    others = typical_inputs(model)
+    with shown_style():
+        size = (6.4, 4.4) if len(columns) == 1 else (3.5 * min(len(columns), PANELS_A_ROW), 3.6)
+        axes = _panel_axes(ax, len(columns), size)
+        for axis, column in zip(axes, columns, strict=True):
+            _draw_chart(axis, centiles_along(model, k, column, others), model, column)
+        axes[0].set_ylabel(_label(model, k))
+        _make_room(axes[0])
+        if len(columns) > 1 and ax is None:
+            caption_below(axes[0].figure, _held(model, others))  # type: ignore[arg-type]
+    return axes[0] if len(columns) == 1 else axes
 
-    Where there is no density these are the centre of the box, and first levels.
-    """
-    box, known = model.inputs.box, densities(model)
-    if known is None:
-        return np.where(box.is_numeric, box.centre, 0.0)
-    return np.array(
-        [
-            _median(density) if numeric else float(np.argmax(density["heights"]))
-            for density, numeric in zip(known, box.is_numeric, strict=True)
-        ]
+
+def centiles_along(model: FittedModel, k: int, column: int, others: Array) -> Centiles:
+    """Return the centiles of a growth chart along one input, with the others held."""
+    x, U = _swept(model, column, others)
+    law = model.observations(k, U)
+    return Centiles(x, CENTILES, np.array([law.quantile(level) for level in CENTILES]))
+
+
+def _draw_chart(axis: Axes, chart: Centiles, model: FittedModel, column: int) -> None:
+    """Draw one line a centile, named at its right end, the median thickest."""
+    category = model.inputs.box.category(column)
+    style: dict[str, Any] = {} if category is None else {"marker": "o", "ls": "none", "ms": 4}
+    for level, values in zip(chart.levels, chart.values, strict=True):
+        far = abs(level - 0.5)
+        width, alpha = (2.2, 1.0) if far == 0 else (1.3, 1.0 - 1.1 * far)
+        axis.plot(chart.x, values, color=BLUE, lw=width, alpha=alpha, **style)
+    _finish(axis, chart.x, model, column)
+    low, high = axis.get_ylim()
+    heights = _apart(chart.values[:, -1], LINE_HEIGHT * (high - low))
+    place: Any = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
+    for level, height in zip(chart.levels, heights, strict=True):
+        end = (chart.x[-1], height)
+        axis.annotate(f"{100 * level:g}", end, color=INK, fontsize=8, **place)
+
+
+def _apart(ends: Array, gap: float) -> Array:
+    """Return increasing heights moved apart to the gap, about where they were."""
+    places = np.arange(len(ends)) * gap
+    # of y_k − k·gap, the running maximum from below and the running minimum from above
+    up = np.maximum.accumulate(ends - places) + places
+    down = np.minimum.accumulate((ends - places)[::-1])[::-1] + places
+    return np.asarray((up + down) / 2)
+
+
+def _held(model: FittedModel, others: Array) -> str:
+    """Say at which values the other inputs are held."""
+    box, names = model.inputs.box, model.input_names
+    kinds = [box.category(column) for column in range(len(names))]
+    texts = [
+        f"{name} = {format(value, '.3g') if kind is None else kind.labels[round(value)]}"
+        for name, value, kind in zip(names, others, kinds, strict=True)
+    ]
+    return (
+        "Percentages of new observations below each line. Other inputs held at "
+        + ", ".join(texts)
+        + "."
     )
 
 
-def _median(density: Density) -> float:
-    edges, heights = np.asarray(density["edges"]), np.asarray(density["heights"])
-    cdf = np.append(0.0, np.cumsum(heights * np.diff(edges)))
-    return float(np.interp(cdf[-1] / 2, cdf, edges))
-
-
-def input_label(model: FittedModel, column: int) -> str:
+def _input_label(model: FittedModel, column: int) -> str:
     """Return the name of an input for a figure."""
     return _printable(model.input_names[column])
 
 
-def label(model: FittedModel, target: int) -> str:
+def _label(model: FittedModel, target: int) -> str:
     """Return what is drawn of a target, for a figure."""
     return _printable(model.target_in_words(target))
 

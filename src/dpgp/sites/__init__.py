@@ -8,7 +8,7 @@ Proof: docs/proofs/sites.md.
 
 from typing import TYPE_CHECKING
 
-from dpgp.lazy_names import lazy_names
+from dpgp.package import lazy_names
 
 if TYPE_CHECKING:
     from dpgp.sites.coordinator import coordinate

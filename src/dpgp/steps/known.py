@@ -22,8 +22,8 @@ from dpgp.inference.many.plan import clip_kappa, inducing_points
 from dpgp.inference.many.stages import MetricFit
 from dpgp.inference.many.synthetic import ROWS
 from dpgp.inference.stages import TargetFit
-from dpgp.model.density import InputDensity
 from dpgp.model.fitted import FittedModel
+from dpgp.model.input_model import InputDensity
 from dpgp.options import Options
 from dpgp.outcomes import Location
 from dpgp.planning.design import asked_features, choose_design

@@ -36,7 +36,7 @@ PAPERS = (
 def write_papers(model: FittedModel, title: str, folder: Path) -> None:
     """Write report, certificate and statement beside the model."""
     from dpgp.report.html import report_html
-    from dpgp.report.statement import statement
+    from dpgp.report.papers import statement
 
     papers = {
         REPORT: report_html(model, title, MODEL_FILE),

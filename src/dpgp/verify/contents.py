@@ -31,7 +31,7 @@ Tree = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Stage:
+class ClaimedStage:
     """The noise that one stage of a file states: of the features, and (clip, σ_a, σ_c) a target.
 
     ``features`` is None where a stage learned its own, which are not kept.
@@ -43,7 +43,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Fit:
+class ClaimedFit:
     """Public choices of a fit, and what its steps left behind.
 
     ``n`` is the number of rows that the model was computed with, ``rows`` the one that the budget
@@ -65,7 +65,7 @@ class Fit:
     may_warp: bool
     calibrates: bool
     weights: tuple[float, ...]
-    stages: tuple[Stage, ...]
+    stages: tuple[ClaimedStage, ...]
     warp_bins: int | None
     scale_features: int | None
     laws_are_known: bool
@@ -87,7 +87,7 @@ class Fit:
         return not (self.is_unlimited or self.is_yes_no)
 
 
-def read_fit(document: Tree, claim: Claim) -> Fit:
+def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
     """Read all of a file that its releases must have made; a ModelFileError where it is none."""
     settings, inputs = _object(document, "settings"), _object(document, "inputs")
     models = as_items(document.get("models"), "models", MOST_TARGETS)
@@ -96,7 +96,7 @@ def read_fit(document: Tree, claim: Claim) -> Fit:
     is_yes_no = _object(document, "targets").get("classes") is not None
     complete = settings.get("missing") == "error" and not is_yes_no
     stages = as_items(document.get("stages"), "stages", MOST_STAGES)
-    return Fit(
+    return ClaimedFit(
         claim=claim,
         mu=recomputed_mu(claim),
         n=as_rows([_field(stage, "n") for stage in stages], "stages.n"),
@@ -145,11 +145,11 @@ def _weights(settings: Tree) -> tuple[float, ...]:
     return tuple(as_positive(weight, "settings.stages") for weight in found)
 
 
-def _stage(value: Any, targets: int) -> Stage:
+def _stage(value: Any, targets: int) -> ClaimedStage:
     B, parts = _field(value, "B"), as_items(_field(value, "targets"), "stages.targets")
     if len(parts) != targets:
         raise ModelFileError(f"`stages.targets` must have {targets} entries.")
-    return Stage(
+    return ClaimedStage(
         features=None if B is None else len(as_items(B, "stages.B", LARGEST)),
         sigma_b=as_number(_field(value, "sigma_b"), "stages.sigma_b", low=0.0),
         targets=tuple(_noise_of_target(part) for part in parts),

@@ -23,7 +23,7 @@ from dpgp.verify.claim import (
     recomputed_mu,
     sensitivities_follow,
 )
-from dpgp.verify.contents import Fit, read_fit
+from dpgp.verify.contents import ClaimedFit, read_fit
 from dpgp.verify.steps import (
     expected_steps,
     wrong_order,
@@ -161,7 +161,7 @@ def _epsilon(claim: Claim) -> Finding:
     return Finding(question, delta <= claim.delta * (1.0 + ROUNDING) and is_spent, detail)
 
 
-def _steps(fit: Fit) -> Iterator[Finding]:
+def _steps(fit: ClaimedFit) -> Iterator[Finding]:
     """Compare the releases with the steps that the rest of the file tells of."""
     stages, columns = len(fit.stages), f"{fit.columns} inputs, {fit.targets} targets"
     yield from _planned(fit, ", ".join(release.label for release in fit.claim.releases), columns)
@@ -171,7 +171,7 @@ def _steps(fit: Fit) -> Iterator[Finding]:
     yield _contradictions(question, wrong_traces(fit), "warp, laws, scale and findings")
 
 
-def _planned(fit: Fit, labels: str, columns: str) -> tuple[Finding, ...]:
+def _planned(fit: ClaimedFit, labels: str, columns: str) -> tuple[Finding, ...]:
     """Compare the releases with what public rules make of the settings."""
     names = (
         "the releases are those of its steps",

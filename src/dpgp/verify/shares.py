@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from dpgp.verify.contents import Fit
+from dpgp.verify.contents import ClaimedFit
 
-Share = Callable[[Fit], float]
+Share = Callable[[ClaimedFit], float]
 
 DEFAULT_WEIGHTS = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)
 """Weights of stages where none were asked for."""
@@ -19,7 +19,7 @@ INPUT_MODEL, CELLS, METRIC_GUARD = 0.05, 0.05, 0.03
 FEWEST_CELLS, MOST_CELLS = 8, 256
 
 
-def signal(fit: Fit, rows: float) -> float:
+def signal(fit: ClaimedFit, rows: float) -> float:
     """nμ/m: how many rows stand out of the noise of a count."""
     return rows * fit.mu / fit.claim.rows_per_unit
 
@@ -33,54 +33,54 @@ def _within(share: float, least: float, most: float) -> float:
     return min(max(share, least), most)
 
 
-def for_targets(fit: Fit) -> float:
+def for_targets(fit: ClaimedFit) -> float:
     """10/nμ, from 3 to 6 %."""
     return _within(10.0 / signal(fit, fit.rows), 0.03, 0.06)
 
 
-def target_bins(fit: Fit) -> int:
+def target_bins(fit: ClaimedFit) -> int:
     """16, 32 or 64 bins of a target."""
     found = signal(fit, fit.n)
     return 16 if found < 400 else 32 if found < 800 else 64
 
 
-def for_law(fit: Fit) -> float:
+def for_law(fit: ClaimedFit) -> float:
     """A bin of the residuals known to 1.5 % of the rows, from 1 to 3 %."""
     return _within(2.0 / (0.015 * signal(fit, fit.rows)) ** 2, 0.01, 0.03)
 
 
-def for_calibration(fit: Fit) -> float:
+def for_calibration(fit: ClaimedFit) -> float:
     """A bin known to 1 % of the rows, from 1 to 10 %."""
     return _within(2.0 / (0.01 * fit.rows * fit.mu) ** 2, 0.01, 0.10)
 
 
-def for_scale(fit: Fit) -> float:
+def for_scale(fit: ClaimedFit) -> float:
     """A sum known to 1.35 % of the rows, from 2 to 4 %."""
     return _within((_noise_of_sum(fit, 1.0) / (0.0135 * fit.rows)) ** 2, 0.02, 0.04)
 
 
-def _noise_of_sum(fit: Fit, share: float) -> float:
+def _noise_of_sum(fit: ClaimedFit, share: float) -> float:
     """σ/(√2 s) of features times targets of weight s = 1/√K, where ‖ψ‖² ≤ 2."""
     claim = fit.claim
     sigma = 2.0 * math.sqrt(claim.changed) * claim.rows_per_unit / (fit.mu * math.sqrt(share))
     return sigma * math.sqrt(fit.targets / 2.0)
 
 
-def for_inputs(fit: Fit) -> float:
+def for_inputs(fit: ClaimedFit) -> float:
     """5 % where a metric is learned; else the middle of a CDF known to 0.03, from 1 to 5 %."""
     if fit.learns_metric:
         return INPUT_MODEL
     return _within((_error_of_middle(fit) / 0.03) ** 2, 0.01, 0.05)
 
 
-def _error_of_middle(fit: Fit) -> float:
+def _error_of_middle(fit: ClaimedFit) -> float:
     """√(2D)·√bins/(2nμ), at the whole budget."""
     over_noise = fit.rows * fit.mu / math.sqrt(2.0 * fit.columns)
     bins = 8 if over_noise < 180 else 16 if over_noise < 1500 else 32
     return math.sqrt(bins) / (2.0 * over_noise)
 
 
-def warps(fit: Fit) -> bool:
+def warps(fit: ClaimedFit) -> bool:
     """Return whether histograms of the inputs are worth their price."""
     if not fit.may_warp or (fit.is_unlimited and not fit.learns_metric):
         return False
@@ -89,17 +89,17 @@ def warps(fit: Fit) -> bool:
     return _error_of_middle(fit) / math.sqrt(0.05) <= 0.1
 
 
-def _buys_input_model(fit: Fit) -> bool:
+def _buys_input_model(fit: ClaimedFit) -> bool:
     """All rows are five times the noise of a histogram."""
     return signal(fit, fit.rows) * math.sqrt(INPUT_MODEL / (2 * fit.columns)) >= 5.0
 
 
-def for_line(fit: Fit) -> float:
+def for_line(fit: ClaimedFit) -> float:
     """6 %, and 15 % where it is all that is learned of the inputs."""
     return 0.06 if _buys_input_model(fit) else 0.15
 
 
-def counts_cells(fit: Fit) -> bool:
+def counts_cells(fit: ClaimedFit) -> bool:
     """Return whether there is an input model, and eight cells of four times their noise."""
     if not (fit.learns_metric and warps(fit)):
         return False
@@ -112,19 +112,19 @@ def most_cells(rows: float, noise: float) -> int:
     return int(_within(rows / max(4.0 * noise, 1e-9), 1, MOST_CELLS))
 
 
-def for_guard(fit: Fit) -> float:
+def for_guard(fit: ClaimedFit) -> float:
     """5 %, and 3 % where a metric is learned."""
     return METRIC_GUARD if fit.learns_metric else 0.05
 
 
-def guards(fit: Fit) -> bool:
+def guards(fit: ClaimedFit) -> bool:
     """Return whether residuals are clipped, and many inputs leave a mean known to a tenth."""
     if not fit.clips or not fit.learns_metric:
         return fit.clips
     return _noise_of_sum(fit, METRIC_GUARD) <= 0.1 * fit.rows * math.sqrt(0.75)
 
 
-def stage_weights(fit: Fit) -> tuple[float, ...]:
+def stage_weights(fit: ClaimedFit) -> tuple[float, ...]:
     """Return what the stages have of what all others leave."""
     if fit.is_unlimited:
         return (1.0,) * (UNLIMITED_STAGES if fit.learns_metric else 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dpgp.checked_values import ModelFileError
-from dpgp.extras import install
+from dpgp.package import install
 
 ALGORITHM = "Ed25519"
 LARGEST_SIGNATURE = 10_000  # bytes of a signature or a key file, which may come from a stranger

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from dpgp.verify import shares
 from dpgp.verify.claim import GRID_BITS, ROUNDING, ClaimedRelease, are_close
-from dpgp.verify.contents import Fit, Stage
+from dpgp.verify.contents import ClaimedFit, ClaimedStage
 
 LAW_BINS = 22
 COARSE_BINS, FINE_BINS, FINE_FROM = 14, 28, 80
@@ -17,7 +17,7 @@ MOST_FEATURES = 400
 SAME_SHARE = 1e-6
 """Relative difference of shares that roundings of μ may make; nobody gains by less."""
 
-Numbers = Callable[[Fit, ClaimedRelease], Container[int]]
+Numbers = Callable[[ClaimedFit, ClaimedRelease], Container[int]]
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class PlannedStep:
 
     label: str
     query: str
-    size: Callable[[Fit], float]
+    size: Callable[[ClaimedFit], float]
     numbers: Numbers
-    is_taken: Callable[[Fit], bool]
+    is_taken: Callable[[ClaimedFit], bool]
     share: shares.Share
-    left: Callable[[Fit], bool] | None = None
+    left: Callable[[ClaimedFit], bool] | None = None
 
 
 def _exactly(count: int) -> range:
@@ -47,38 +47,38 @@ def _triangle(features: int, targets: int) -> int:
     return size * (size + 1) // 2
 
 
-def _gram_of(features: Callable[[Fit], int]) -> Numbers:
+def _gram_of(features: Callable[[ClaimedFit], int]) -> Numbers:
     return lambda fit, release: _exactly(_triangle(features(fit), fit.targets))
 
 
-def _bins_of_input(fit: Fit) -> int:
+def _bins_of_input(fit: ClaimedFit) -> int:
     return max(fit.warp_bins or 0, fit.levels)
 
 
-def _calibration_bins(fit: Fit, release: ClaimedRelease) -> int:
+def _calibration_bins(fit: ClaimedFit, release: ClaimedRelease) -> int:
     return FINE_BINS if release.noise_std * FINE_FROM <= fit.n else COARSE_BINS
 
 
-def _stage_numbers(fit: Fit, release: ClaimedRelease) -> Container[int]:
+def _stage_numbers(fit: ClaimedFit, release: ClaimedRelease) -> Container[int]:
     fixed = fit.stages[0].features
     possible = range(1, MOST_FEATURES + 1) if fixed is None else (fixed,)
     return {_triangle(features, fit.targets) for features in possible}
 
 
-def _one(fit: Fit) -> float:
+def _one(fit: ClaimedFit) -> float:
     return 1.0
 
 
-def _two(fit: Fit) -> float:
+def _two(fit: ClaimedFit) -> float:
     """‖φ‖² ≤ 1, and the squares of K targets of weight 1/√K."""
     return 2.0
 
 
-def _columns(fit: Fit) -> float:
+def _columns(fit: ClaimedFit) -> float:
     return float(fit.columns)
 
 
-def _targets(fit: Fit) -> float:
+def _targets(fit: ClaimedFit) -> float:
     return float(fit.targets)
 
 
@@ -144,7 +144,7 @@ OTHERS = (*BEFORE_STAGES, LAW, *AFTER_STAGES)
 """All steps with a name and a share of their own. Each kind of step of a fit needs its line."""
 
 
-def expected_steps(fit: Fit) -> tuple[PlannedStep, ...]:
+def expected_steps(fit: ClaimedFit) -> tuple[PlannedStep, ...]:
     """Return the steps that settings and rows lead to, in their order, shares filled in."""
     before, after = _taken(fit, BEFORE_STAGES), _taken(fit, AFTER_STAGES)
     between = _taken(fit, (LAW,))
@@ -154,11 +154,11 @@ def expected_steps(fit: Fit) -> tuple[PlannedStep, ...]:
     return (*before, *stages[:cut], *between, *stages[cut:], *after)
 
 
-def _taken(fit: Fit, steps: tuple[PlannedStep, ...]) -> list[PlannedStep]:
+def _taken(fit: ClaimedFit, steps: tuple[PlannedStep, ...]) -> list[PlannedStep]:
     return [step for step in steps if step.is_taken(fit)]
 
 
-def _stages(fit: Fit, rest: float) -> list[PlannedStep]:
+def _stages(fit: ClaimedFit, rest: float) -> list[PlannedStep]:
     weights = shares.stage_weights(fit)
     total = sum(weights)
     return [
@@ -167,7 +167,7 @@ def _stages(fit: Fit, rest: float) -> list[PlannedStep]:
     ]
 
 
-def wrong_order(fit: Fit, expected: tuple[PlannedStep, ...]) -> Iterator[str]:
+def wrong_order(fit: ClaimedFit, expected: tuple[PlannedStep, ...]) -> Iterator[str]:
     """Say which releases are missing, too many, unknown or out of order."""
     found = [release.label for release in fit.claim.releases]
     wanted = [step.label for step in expected]
@@ -192,7 +192,9 @@ def _is_stage(label: str) -> bool:
     return name == STAGE.label and number.isdecimal()
 
 
-def wrong_queries(fit: Fit, pairs: list[tuple[PlannedStep, ClaimedRelease]]) -> Iterator[str]:
+def wrong_queries(
+    fit: ClaimedFit, pairs: list[tuple[PlannedStep, ClaimedRelease]]
+) -> Iterator[str]:
     """Say which releases are no answer to the query of their step."""
     for step, release in pairs:
         if release.query != step.query:
@@ -203,7 +205,7 @@ def wrong_queries(fit: Fit, pairs: list[tuple[PlannedStep, ClaimedRelease]]) -> 
             yield f"'{release.label}' cannot have {release.coordinates} numbers"
 
 
-def wrong_shares(fit: Fit, pairs: list[tuple[PlannedStep, ClaimedRelease]]) -> Iterator[str]:
+def wrong_shares(fit: ClaimedFit, pairs: list[tuple[PlannedStep, ClaimedRelease]]) -> Iterator[str]:
     """Say which releases have other noise than their part of the budget makes, if it has an end."""
     if fit.is_unlimited:
         return
@@ -213,7 +215,7 @@ def wrong_shares(fit: Fit, pairs: list[tuple[PlannedStep, ClaimedRelease]]) -> I
             yield f"'{release.label}' has {spent:.4%} of the budget, not {share:.4%}"
 
 
-def wrong_traces(fit: Fit) -> Iterator[str]:
+def wrong_traces(fit: ClaimedFit) -> Iterator[str]:
     """Say what a file holds without its release, or lacks in spite of it."""
     made = {release.label for release in fit.claim.releases}
     for step in OTHERS:
@@ -223,7 +225,7 @@ def wrong_traces(fit: Fit) -> Iterator[str]:
     yield from (f"nothing released a finding '{name}'" for name in fit.findings if name not in made)
 
 
-def wrong_stages(fit: Fit) -> Iterator[str]:
+def wrong_stages(fit: ClaimedFit) -> Iterator[str]:
     """Say which stages state other noise than their releases."""
     made = [r for r in fit.claim.releases if r.label == "linear stage" or _is_stage(r.label)]
     if len(made) != len(fit.stages):
@@ -234,7 +236,7 @@ def wrong_stages(fit: Fit) -> Iterator[str]:
             yield f"the noise of '{release.label}'"
 
 
-def _is_noise_of(release: ClaimedRelease, stage: Stage) -> bool:
+def _is_noise_of(release: ClaimedRelease, stage: ClaimedStage) -> bool:
     """σ_b = σ/z², σ_a = clip·σ/(√2 s z) and σ_c = clip²σ/s² with z = 1 − √d/2²⁰, ‖ψ‖² = 1 + Ks²."""
     targets = len(stage.targets)
     weight = math.sqrt(max(release.size - 1.0, ROUNDING) / targets)

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpgp.features.base import WrittenMap
 from dpgp.features.inducing import InducingFeatures
-from dpgp.inference.many.families import Covariances, Family
+from dpgp.inference.many.families import Family, PriorCovariances
 from dpgp.types import Array
 
 RIDGE = 1e-6
@@ -50,7 +50,7 @@ class Dictionary:
         return np.asarray(self.values.T @ self.values / len(self.values))
 
     @cached_property
-    def priors(self) -> Covariances:
+    def priors(self) -> PriorCovariances:
         """Prior covariances of the weights."""
         return self.family.covariances(self.features.anchors, self.features.projection)
 

@@ -103,7 +103,7 @@ class Family(Protocol):
         """Return the log density of θ, up to a constant."""
         ...
 
-    def covariances(self, anchors: Array, P: Array) -> Covariances:
+    def covariances(self, anchors: Array, P: Array) -> PriorCovariances:
         """Return P K_θ(Z, Z) Pᵀ for any θ."""
         ...
 
@@ -125,14 +125,14 @@ class Family(Protocol):
         ...
 
 
-class Covariances(Protocol):
-    """Covariances C_θ of weights, in units of a target's scale."""
+class PriorCovariances(Protocol):
+    """PriorCovariances C_θ of weights, in units of a target's scale."""
 
     def at(self, theta: Array, scale: float) -> Array:
         """Return C_θ."""
         ...
 
-    def along(self, R: Array) -> Covariances:
+    def along(self, R: Array) -> PriorCovariances:
         """Return RᵀC_θR, those along some directions of the weights."""
         ...
 

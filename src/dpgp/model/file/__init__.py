@@ -32,18 +32,14 @@ def save(model: FittedModel, path: str | os.PathLike[str], overwrite: bool = Fal
     if overwrite or not os.path.lexists(path):
         write_document(document, path)
         return
-    kept = _beside(Path(path), model.id)
+    path = Path(path)
+    kept = path.with_name(f"{path.stem}-{model.id[:8]}{path.suffix}")  # no other model has it
     if not os.path.lexists(kept):
         write_document(document, kept)
     raise FileExistsError(
-        f"'{os.fspath(path)}' exists and was left as it is. The model is in '{kept}'; pass "
+        f"'{path}' exists and was left as it is. The model is in '{kept}'; pass "
         "overwrite=True to replace a file."
     )
-
-
-def _beside(path: Path, model_id: str) -> Path:
-    """Return a name beside ``path`` that no other model has."""
-    return path.with_name(f"{path.stem}-{model_id[:8]}{path.suffix}")
 
 
 def load(path: str | os.PathLike[str]) -> FittedModel:

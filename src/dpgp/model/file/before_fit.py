@@ -17,22 +17,32 @@ def check_savable(options: Options) -> None:
         raise ModelFileError(
             f"a model has at most {LARGEST} inputs and {MOST_TARGETS} targets; leave some out."
         )
-    matrices = options.n_targets
-    if options.learns_metric:
-        _check_metric(options)
-    else:
-        matrices += len(options.stages)  # whose Gram matrices are kept
-    for dimension, anchors in _possible_sizes(options):
-        _check_size(dimension, anchors, matrices)
-
-
-def _check_metric(options: Options) -> None:
-    """Raise where not even the fewest inducing points would leave room for learned metrics."""
-    if most_points(UnitInputs(options.box).dimension, options.n_targets) == 0:
+    # the fewest inducing points must leave room for learned metrics
+    if options.learns_metric and not most_points(_coordinates(options), options.n_targets):
         raise ModelFileError(
             f"{options.columns} inputs and {options.n_targets} targets make a model too large for "
             "a file; leave inputs out of `bounds` and `categories`, or fit some targets at a time."
         )
+    _check_sizes(options)
+
+
+def _coordinates(options: Options) -> int:
+    return UnitInputs(options.box).dimension
+
+
+def _check_sizes(options: Options) -> None:
+    """Raise where a map that the fit may choose has matrices that are too large."""
+    kept = 0 if options.learns_metric else len(options.stages)  # Gram matrices of stages
+    matrices = kept + options.n_targets
+    for dimension, anchors in _possible_sizes(options):
+        rows = matrices * dimension
+        numbers = rows * (dimension + 1) / 2
+        too_many = max(numbers / MOST_NUMBERS, rows / MOST_ROWS) > SHARE_OF_MATRICES
+        if too_many or max(dimension, anchors) > LARGEST:
+            raise ModelFileError(
+                "these inputs and targets make a model too large for a file; ask for fewer "
+                "`inducing_points` or `stages`, or for `features` = 'linear'."
+            )
 
 
 def _possible_sizes(options: Options) -> list[tuple[int, int]]:
@@ -47,14 +57,3 @@ def _possible_sizes(options: Options) -> list[tuple[int, int]]:
         asked = asked_layout(columns, options.families, points)
         maps = [each.features(columns) for each in (layouts(columns) if asked is None else [asked])]
     return [(features.dimension, features.most_anchors) for features in maps]
-
-
-def _check_size(dimension: int, anchors: int, matrices: int) -> None:
-    rows = matrices * dimension
-    numbers = rows * (dimension + 1) / 2
-    too_many = numbers > SHARE_OF_MATRICES * MOST_NUMBERS or rows > SHARE_OF_MATRICES * MOST_ROWS
-    if too_many or max(dimension, anchors) > LARGEST:
-        raise ModelFileError(
-            "these inputs and targets make a model too large for a file; ask for fewer "
-            "`inducing_points` or `stages`, or for `features` = 'linear'."
-        )

@@ -1,4 +1,4 @@
-"""Public levels of categories in a model file, bounded in number and length."""
+"""Columns of a model file: bounds of inputs and targets, the warp, public levels of categories."""
 
 from __future__ import annotations
 
@@ -8,27 +8,97 @@ from typing import Any
 import numpy as np
 
 from dpgp.categories import LONGEST_LEVEL, MOST_LEVELS, Category, check_indicators
-from dpgp.checked_values import ModelFileError, as_items
+from dpgp.checked_values import (
+    LARGEST,
+    ModelFileError,
+    as_fields,
+    as_flag,
+    as_items,
+    as_matrix,
+    as_text,
+    as_vector,
+    check_increasing,
+)
 from dpgp.domain import Box
+from dpgp.features.inputs import UnitInputs
+from dpgp.inference.warp import Warp
 
-_WHERE = "inputs.categories"
+SIGNED_FROM = 3
+"""Format from which on the law is that of signed residuals, and a scale may follow the inputs."""
+
+CLASSES_FROM = 4
+"""Format from which on targets may be two classes."""
+
+_LEVELS = "inputs.categories"
 
 
-def categories_to_json(box: Box) -> dict[str, Any]:
-    """Return the levels of every column, null for columns of numbers, and where all are."""
-    if not box.categories:
-        return {"categories": None}
-    return {"categories": [kind and list(kind.levels) for kind in box.categories]}
+def box_to_json(box: Box) -> dict[str, Any]:
+    """Write bounds and names."""
+    names = None if box.names is None else [as_text(str(name), "names") for name in box.names]
+    return {"low": box.low.tolist(), "high": box.high.tolist(), "names": names}
 
 
-def with_categories(box: Box, value: Any) -> Box:
+def _box_from_json(fields: dict[str, Any], where: str, columns: int | None = None) -> Box:
+    low = as_vector(fields["low"], f"{where}.low", columns)
+    high = as_vector(fields["high"], f"{where}.high", len(low))
+    if not 1 <= len(low) <= LARGEST or not np.all(low < high):
+        raise ModelFileError(f"`{where}` must have bounds with low < high.")
+    names = fields["names"]
+    if names is not None:
+        names = tuple(as_text(name, f"{where}.names") for name in as_items(names, where))
+        if len(set(names)) != len(low):
+            raise ModelFileError(f"`{where}.names` must hold one name for each bound.")
+    return Box(low, high, names)
+
+
+def inputs_to_json(inputs: UnitInputs) -> dict[str, Any]:
+    """Write bounds, categories and the warp of the inputs."""
+    warp, levels = inputs.warp, [kind and list(kind.levels) for kind in inputs.box.categories]
+    if not isinstance(warp, Warp | None):
+        raise ModelFileError(f"a warp of type {type(warp).__name__} cannot be saved.")
+    parts = warp and {"edges": warp.edges.tolist(), "values": warp.values.tolist()}
+    return {**box_to_json(inputs.box), "categories": levels or None, "warp": parts}
+
+
+def inputs_from_json(value: Any, version: int) -> UnitInputs:
+    """Read bounds, categories and the warp of the inputs."""
+    names = ("low", "high", "names", *(["categories"] if version > 1 else []), "warp")
+    fields = as_fields(value, "inputs", names)
+    box = _box_from_json(fields, "inputs")
+    if version > 1 and not (version >= SIGNED_FROM and fields["categories"] is None):
+        box = _with_categories(box, fields["categories"])
+    if fields["warp"] is None:
+        return UnitInputs(box)
+    where = "inputs.warp"
+    parts = as_fields(fields["warp"], where, ("edges", "values"))
+    edges = as_vector(parts["edges"], f"{where}.edges")
+    values = as_matrix(parts["values"], f"{where}.values", len(edges), len(box.low))
+    if len(edges) < 2 or not np.all(np.diff(edges) > 0.0):
+        raise ModelFileError(f"`{where}.edges` must increase.")
+    for row in (edges, *values):
+        check_increasing(row, where, (-1.0, 1.0))
+    return UnitInputs(box, Warp(edges, values))
+
+
+def targets_from_json(value: Any, count: int, version: int) -> Box:
+    """Read the bounds of targets, or two classes."""
+    classes = ["classes"] if version >= CLASSES_FROM else []
+    names = ("low", "high", "names", *classes, "as_columns")
+    fields = as_fields(value, "targets", names)
+    if not as_flag(fields["as_columns"], "targets.as_columns") and count > 1:
+        raise ModelFileError("`targets.as_columns` must be true where there are several targets.")
+    box = _box_from_json(fields, "targets", count)
+    return box if fields.get("classes") is None else _with_classes(box, fields["classes"])
+
+
+def _with_categories(box: Box, value: Any) -> Box:
     """Return a box whose categories have these levels, and their numbers for bounds."""
-    items = as_items(value, _WHERE)
+    items = as_items(value, _LEVELS)
     if len(items) != len(box.low):
-        raise ModelFileError(f"`{_WHERE}` must have {len(box.low)} entries, one for each input.")
+        raise ModelFileError(f"`{_LEVELS}` must have {len(box.low)} entries, one for each input.")
     categories = tuple(None if item is None else _category(item) for item in items)
     if not any(categories):
-        raise ModelFileError(f"`{_WHERE}` must have one category at least.")
+        raise ModelFileError(f"`{_LEVELS}` must have one category at least.")
     check_indicators(categories)
     for low, high, category in zip(box.low, box.high, categories, strict=True):
         if category is not None and (low, high) != (0, len(category.levels) - 1):
@@ -42,7 +112,7 @@ def classes_to_json(box: Box) -> list[Any] | None:
     return None if category is None else list(category.levels)
 
 
-def with_classes(box: Box, value: Any) -> Box:
+def _with_classes(box: Box, value: Any) -> Box:
     """Return the box of a target that is one of two classes."""
     category = _category(value, "targets.classes")
     if len(category.levels) != 2 or (box.low.tolist(), box.high.tolist()) != ([0.0], [1.0]):
@@ -55,7 +125,7 @@ def has_entry(value: Any, name: str, allowed: bool) -> list[str]:
     return [name] if allowed and isinstance(value, dict) and name in value else []
 
 
-def _category(value: Any, where: str = _WHERE) -> Category:
+def _category(value: Any, where: str = _LEVELS) -> Category:
     levels = as_items(value, where, MOST_LEVELS)
     if not all(isinstance(level, str | int) for level in levels):  # true and false are int
         raise ModelFileError(f"`{where}` must hold texts, whole numbers, true and false.")

@@ -32,28 +32,25 @@ from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.moments import Moments
 from dpgp.inference.posterior import Posterior
 from dpgp.kernels.files import kernel_from_json, kernel_to_json, own_kernel_from_json
-from dpgp.model.file.boxes import (
+from dpgp.model.file.categories import (
     CLASSES_FROM,
+    SIGNED_FROM,
     box_to_json,
+    classes_to_json,
     inputs_from_json,
     inputs_to_json,
     targets_from_json,
 )
-from dpgp.model.file.categories import classes_to_json
-from dpgp.model.file.findings import findings_from_json
 from dpgp.model.file.guarantee import about, certificate_from_json, certificate_to_json
-from dpgp.model.file.observations import (
-    SIGNED_FROM,
+from dpgp.model.file.releases import (
     calibration_from_json,
     calibration_to_json,
-    scale_features_from_json,
-    scale_features_to_json,
-    scale_from_json,
-    scale_to_json,
-)
-from dpgp.model.file.releases import (
     density_from_json,
     density_to_json,
+    findings_from_json,
+    scale_features_from_json,
+    scale_from_json,
+    scale_to_json,
     stages_from_json,
     stages_to_json,
 )
@@ -119,7 +116,7 @@ def encode(model: FittedModel) -> dict[str, Any]:
         "inputs": inputs_to_json(model.inputs),
         "targets": {**targets, "as_columns": model.n_targets > 1},
         "features": features_to_json(features),
-        "scale_features": scale_features_to_json(model.scales),
+        "scale_features": features_to_json(model.scales[0].features) if model.scales else None,
         "models": [_model_to_json(*part) for part in parts],
         "input_density": density_to_json(model.density),
         "stages": stages_to_json(model.stages),
@@ -139,7 +136,8 @@ def decode(document: Any) -> FittedModel:
     inputs = inputs_from_json(fields["inputs"], version)
     columns = inputs.dimension
     features = features_from_json(fields["features"], "features", columns)
-    _check_size(features)
+    if max(features.dimension, features.most_anchors) > LARGEST:  # before any matrix is computed
+        raise ModelFileError("`features` are too many for a model file.")
     items = as_items(fields["models"], "models", MOST_TARGETS)
     read_kernel = _reader_of_kernels(fields["settings"], columns)
     models = [
@@ -166,14 +164,9 @@ def decode(document: Any) -> FittedModel:
     )
     _check_settings(model)
     _check_predictions(model)
-    _check_id(model, document)
-    return model
-
-
-def _check_id(model: FittedModel, document: dict[str, Any]) -> None:
-    """Refuse a name that is another model's; older files have none."""
-    if "id" in document and document["id"] != model.id:
+    if "id" in document and document["id"] != model.id:  # older files have none
         raise ModelFileError("`id` does not follow from the sums in `stages`.")
+    return model
 
 
 def _check_settings(model: FittedModel) -> None:
@@ -244,12 +237,6 @@ def _model(
     posterior = Posterior(features, kernel, moments, thetas, spreads, log_evidence)
     law = calibration_from_json(fields["calibration"], f"{where}.calibration", version)
     return posterior, law
-
-
-def _check_size(features: WrittenMap) -> None:
-    """Refuse features whose matrices do not fit into memory, before any is computed."""
-    if max(features.dimension, features.most_anchors) > LARGEST:
-        raise ModelFileError("`features` are too many for a model file.")
 
 
 def _check_predictions(model: FittedModel) -> None:

@@ -1,4 +1,4 @@
-"""The stages' noisy sums, and the density of the inputs that was read from them."""
+"""What was released and read from it: the stages' noisy sums, a density, laws, scales, findings."""
 
 from __future__ import annotations
 
@@ -8,28 +8,39 @@ from typing import Any
 import numpy as np
 
 from dpgp.checked_values import (
+    LARGEST,
     ModelFileError,
     as_between,
+    as_covariance,
     as_fields,
+    as_findings,
     as_items,
     as_matrix,
     as_number,
     as_rows,
     as_symmetric,
     as_vector,
+    check_increasing,
     number_to_json,
     triangle_to_json,
 )
 from dpgp.domain import Box
+from dpgp.features.files import features_from_json
+from dpgp.features.inducing import InducingFeatures
+from dpgp.inference.conformal import Calibration
+from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.stage import StageRelease
-from dpgp.model.density import InputDensity
-from dpgp.model.file.categories import are_levels
+from dpgp.model.file.categories import SIGNED_FROM, are_levels
+from dpgp.model.input_model import InputDensity
 from dpgp.outcomes import OutcomeKind
 
 MOST_WRITTEN = 1000  # stages of a file: far beyond any model, far below any harm
 
 CLIPS = (1e-9, 1e9)
 """Where residuals may be clipped, in half-widths of the target: far beyond any model."""
+
+LAWS = ("law of residuals", "target histograms")
+"""Steps whose findings are read again: probabilities by the kinds of laws, one law a target."""
 
 Stages = tuple[tuple[StageRelease, ...], ...]
 
@@ -53,18 +64,17 @@ def _stage_to_json(targets: Sequence[StageRelease]) -> dict[str, Any]:
         "n": number_to_json(first.n),
         "sigma_b": number_to_json(first.sigma_b),
         "B": triangle_to_json(first.B, "Gram matrix") if len(first.B) else None,
-        "targets": [_own_to_json(target) for target in targets],
-    }
-
-
-def _own_to_json(target: StageRelease) -> dict[str, Any]:
-    return {
-        "clip": number_to_json(target.clip),
-        "sigma_a": number_to_json(target.sigma_a),
-        "sigma_c": number_to_json(target.sigma_c),
-        "c": number_to_json(target.c),
-        "A": target.A.tolist(),
-        "w0": target.w0.tolist(),
+        "targets": [
+            {
+                "clip": number_to_json(target.clip),
+                "sigma_a": number_to_json(target.sigma_a),
+                "sigma_c": number_to_json(target.sigma_c),
+                "c": number_to_json(target.c),
+                "A": target.A.tolist(),
+                "w0": target.w0.tolist(),
+            }
+            for target in targets
+        ],
     }
 
 
@@ -123,3 +133,73 @@ def density_from_json(value: Any, box: Box) -> InputDensity | None:
     if np.any(weights < 0.0):
         raise ModelFileError("`input_density.weights` must not be negative.")
     return InputDensity(points, weights)
+
+
+def calibration_to_json(calibration: Calibration) -> dict[str, Any]:
+    """Return the distribution of the scaled residual."""
+    return {"factors": calibration.factors.tolist(), "cdf": calibration.cdf.tolist()}
+
+
+def calibration_from_json(value: Any, where: str, version: int) -> Calibration:
+    """Return the distribution of the scaled residual; older formats have its absolute value's."""
+    fields = as_fields(value, where, ("factors", "cdf"))
+    factors = as_vector(fields["factors"], f"{where}.factors")
+    cdf = as_vector(fields["cdf"], f"{where}.cdf", len(factors))
+    if len(factors) < 2:
+        raise ModelFileError(f"`{where}` must hold two numbers or more.")
+    is_signed = version >= SIGNED_FROM
+    check_increasing(factors, f"{where}.factors", (-np.inf if is_signed else 0.0, np.inf))
+    check_increasing(cdf, f"{where}.cdf", (0.0, 1.0))
+    return Calibration(factors, cdf) if is_signed else Calibration.of_absolute(factors, cdf)
+
+
+def scale_features_from_json(value: Any, columns: int) -> InducingFeatures | None:
+    """Return these features, if there are any."""
+    if value is None:
+        return None
+    features = features_from_json(value, "scale_features", columns)
+    if not isinstance(features, InducingFeatures) or features.dimension > LARGEST:
+        raise ModelFileError(f"`scale_features` must be inducing features, {LARGEST} at most.")
+    return features
+
+
+def scale_to_json(scale: LocalScale | None) -> dict[str, Any] | None:
+    """Return mean and covariance of the weights of log c."""
+    if scale is None:
+        return None
+    return {"weights": scale.w.tolist(), "covariance": triangle_to_json(scale.V, "scale")}
+
+
+def scale_from_json(value: Any, where: str, features: InducingFeatures | None) -> LocalScale | None:
+    """Return the function of the scale of one target; there is one if there are features."""
+    if (value is None) != (features is None):
+        raise ModelFileError(f"`{where}` and `scale_features` must both be null, or none of them.")
+    if features is None:
+        return None
+    fields = as_fields(value, where, ("weights", "covariance"))
+    d = features.dimension
+    return LocalScale(
+        features,
+        as_vector(fields["weights"], f"{where}.weights", d),
+        as_covariance(fields["covariance"], f"{where}.covariance", d),
+    )
+
+
+def findings_from_json(value: Any, targets: int) -> dict[str, Any]:
+    """Read what steps found beside a posterior: plain values, by their names in the certificate."""
+    findings = as_findings(value)
+    if not isinstance(findings, dict):
+        raise ModelFileError("`findings` must hold plain values by the names of steps.")
+    for name in LAWS:
+        if name in findings:
+            _check_laws(findings[name], f"findings.{name}", targets)
+    return findings
+
+
+def _check_laws(value: Any, where: str, targets: int) -> None:
+    laws = as_items(value, where)
+    if len(laws) != targets or not all(isinstance(law, dict) for law in laws):
+        raise ModelFileError(f"`{where}` must hold one law a target, by its kinds.")
+    for law in laws:
+        for probability in law.values():
+            as_number(probability, where)

@@ -6,10 +6,11 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from dpgp.markup import Markup, element, join, paragraph
 from dpgp.model.fitted import COLUMN_HEADINGS
 from dpgp.privacy.rounding import text_up
 from dpgp.report.guarantee import guarantee_in_words
-from dpgp.report.html.markup import Markup, element, join, paragraph, table
+from dpgp.report.html.tables import facts, table
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
@@ -33,32 +34,23 @@ def banner(certificate: Certificate) -> Markup:
 
 def guarantee(certificate: Certificate) -> Markup:
     """Return ε, δ, whom they protect, and what that means in words."""
-    facts = [
-        ("ε", "∞" if math.isinf(certificate.epsilon) else text_up(certificate.epsilon)),
-        ("δ", _chance(certificate.delta)),
-        ("protects", f"{certificate.unit}, {certificate.neighbours.change}"),
-    ]
-    pairs = join(element("div", element("dt", a), element("dd", b)) for a, b in facts)
-    if not certificate.is_private:
-        return Markup(element("dl", pairs, class_="facts") + paragraph(_nothing(certificate)))
-    return Markup(
-        element("dl", pairs, class_="facts")
-        + paragraph(guarantee_in_words(certificate), class_="lead")
-        + paragraph(CAVEAT, class_="quiet")
+    delta, noiseless = certificate.delta, math.isinf(certificate.epsilon)
+    one_in = element("small", f" one in {math.floor(1 / Fraction(repr(delta))):,}")
+    known = facts(
+        [
+            ("ε", "∞" if noiseless else text_up(certificate.epsilon)),
+            ("δ", join([text_up(delta), one_in])),
+            ("protects", f"{certificate.unit}, {certificate.neighbours.change}"),
+        ]
     )
+    if certificate.is_private:
+        words = paragraph(guarantee_in_words(certificate), class_="lead")
+        return join([known, words, paragraph(CAVEAT, class_="quiet")])
+    return join([known, paragraph(NO_NOISE if noiseless else NO_SECRET)])
 
 
-def _nothing(certificate: Certificate) -> str:
-    if math.isinf(certificate.epsilon):
-        return "No noise was added, so nothing is promised."
-    return "What a fit with a secret source of noise would have promised. This one does not."
-
-
-def _chance(delta: float) -> Markup:
-    in_words = f" one in {math.floor(1 / Fraction(repr(delta))):,}"
-    return join([text_up(delta), element("small", in_words)])
-
-
+NO_NOISE = "No noise was added, so nothing is promised."
+NO_SECRET = "What a fit with a secret source of noise would have promised. This one does not."
 CAVEAT = (
     "The smaller ε and δ, the stronger the protection. The guarantee is about this model alone: "
     "budgets of other models of the same people add to it."
@@ -83,22 +75,19 @@ def releases(model: FittedModel) -> Markup:
     rows = certificate.rows()
     if certificate.mu is not None:
         rows.append(["together", "", "", "", text_up(certificate.mu, 4)])
-    return Markup(
+    parts = [
         paragraph(
             "Everything that was computed from the rows, each with Gaussian noise in proportion to "
             "its sensitivity: how far one person could move it. μ is the price of a release in "
             "Gaussian differential privacy; the squares of the prices add up."
-        )
-        + table("What was released", certificate.HEADINGS, rows)
-        + paragraph("Model ", element("code", model.id), ".", class_="quiet")
-        + _told_by(certificate)
-    )
-
-
-def _told_by(certificate: Certificate) -> Markup:
-    if certificate.study is None:
-        return Markup("")
-    return paragraph(f"The fit was told what to do by: {certificate.study}.", class_="quiet")
+        ),
+        table("What was released", certificate.HEADINGS, rows),
+        paragraph("Model ", element("code", model.id), ".", class_="quiet"),
+    ]
+    if certificate.study is not None:
+        words = f"The fit was told what to do by: {certificate.study}."
+        parts.append(paragraph(words, class_="quiet"))
+    return join(parts)
 
 
 def contents(certificate: Certificate) -> str:

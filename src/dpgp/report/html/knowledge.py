@@ -1,34 +1,39 @@
-"""What is known and how well: errors and hyperparameters, as tables."""
+"""What is known and how well: health, errors against the plan's forecast, hyperparameters."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from dpgp.inference.conformal import COVERAGE
+from dpgp.kernels.known import as_kernel
+from dpgp.kernels.parameters import Learned, Measure
+from dpgp.markup import Markup, element, join, paragraph
 from dpgp.model.fitted import low_median_high
+from dpgp.model.input_model import even_rows
+from dpgp.planning.plan import plan_of
 from dpgp.report.health import LOOKS_WRONG
-from dpgp.report.html.accuracy import (
-    Achieved,
-    Expected,
-    achieved_over_box,
-    achieved_where_data_are,
-    expected,
-)
-from dpgp.report.html.hyperparameters import Hyperparameter, hyperparameters
-from dpgp.report.html.markup import Markup, element, join, number, paragraph, table
-from dpgp.report.html.svg import draws_strip, range_strip
+from dpgp.report.html.tables import draws_strip, number, range_strip, table
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
+    from dpgp.planning.question import Forecast
 
 
-class Line(NamedTuple):
-    """One line of the comparison: an error with its range, and the width of an interval."""
+BOX_POINTS = 512  # inputs that stand for the box in an average
 
-    label: str
-    error: float
-    low: float
-    high: float
-    width: float
+HOW_TO_READ = (
+    "The error is the root mean square of what is unknown about the function, by the model's own "
+    "account. The forecast takes inputs to be spread evenly over the box; its range holds eight "
+    "plausible functions in ten. A model may well know more where the data are, and less elsewhere."
+)
+INTEGRATED = (
+    "Hyperparameters were learned from the releases at no further cost. Predictions average over "
+    "equally likely draws of them, so that what is unknown about them is part of every interval."
+)
 
 
 def health(model: FittedModel) -> Markup:
@@ -47,18 +52,69 @@ def health(model: FittedModel) -> Markup:
     )
 
 
+@dataclass(frozen=True)
+class Achieved:
+    """The posterior's own error of the mean and width of a 95 % interval, on average over inputs.
+
+    Root mean square of the standard deviation of f, in units of the target. The interval is for a
+    new observation, or for the probability of the second of two classes.
+    """
+
+    error: float
+    interval_width: float
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A forecast for a number of rows, or why there is none."""
+
+    rows: int
+    rows_are_public: bool
+    forecasts: tuple[Forecast, ...]
+    why_not: str = ""
+
+
+def expected(model: FittedModel) -> Expected:
+    """Forecast the fit from its public arguments and the number of rows that it knew."""
+    public = model.options.row_count_is_public
+    rows = max(round(model.stages[0][0].n), 1)
+    try:
+        return Expected(rows, public, plan_of(model.options, rows).forecasts)
+    except ValueError as error:
+        return Expected(rows, public, (), str(error))
+
+
+def achieved_where_data_are(model: FittedModel, target: int) -> Achieved | None:
+    """Average over the private density of the inputs, where there is one."""
+    density = model.density
+    if density is None:
+        return None
+    return _achieved(model, target, density.points, density.weights)
+
+
+def achieved_over_box(model: FittedModel, target: int) -> Achieved:
+    """Average over the public box, all of it alike."""
+    return _achieved(model, target, even_rows(model.inputs.box, BOX_POINTS), np.ones(BOX_POINTS))
+
+
+def _achieved(model: FittedModel, k: int, X: Array, weights: Array) -> Achieved:
+    U = model.inputs(X)
+    _, std = model.mean_and_std(k, U, latent=True)
+    _, observation_std = model.mean_and_std(k, U)
+    factor = model.calibrations[k].factor(COVERAGE)
+    width = observation_std if model.outcome.shows_observations else std
+    return Achieved(
+        error=float(np.sqrt(np.average(std**2, weights=weights))),
+        interval_width=2 * factor * float(np.average(width, weights=weights)),
+    )
+
+
 def accuracy(model: FittedModel) -> Markup:
     """Return the forecast beside the posterior's own error, for every target."""
-    names, plan = model.target_names, expected(model)
-    tables = join(_comparison(model, k, name, plan) for k, name in enumerate(names))
-    return Markup(paragraph(*_introduction(plan)) + tables + paragraph(HOW_TO_READ, class_="quiet"))
-
-
-HOW_TO_READ = (
-    "The error is the root mean square of what is unknown about the function, by the model's own "
-    "account. The forecast takes inputs to be spread evenly over the box; its range holds eight "
-    "plausible functions in ten. A model may well know more where the data are, and less elsewhere."
-)
+    plan = expected(model)
+    tables = (_comparison(model, k, plan) for k in range(model.n_targets))
+    introduction, how_to_read = _introduction(plan), paragraph(HOW_TO_READ, class_="quiet")
+    return join([paragraph(*introduction), *tables, how_to_read])
 
 
 def _introduction(plan: Expected) -> tuple[str, ...]:
@@ -70,71 +126,89 @@ def _introduction(plan: Expected) -> tuple[str, ...]:
     return (rows, "The plan's forecast was made from public numbers, without data.")
 
 
-def _comparison(model: FittedModel, k: int, name: str, plan: Expected) -> Markup:
+def _comparison(model: FittedModel, k: int, plan: Expected) -> Markup:
+    """Return a table of errors with their ranges, and of the widths of intervals."""
     lines = []
     if plan.forecasts:
         f = plan.forecasts[k]
-        lines.append(Line("forecast of the plan", f.rmse, f.low, f.high, f.interval_width))
-    near = achieved_where_data_are(model, k)
-    if near is not None:
-        lines.append(_line("the model, where the data are", near))
-    lines.append(_line("the model, evenly over the box", achieved_over_box(model, k)))
-    largest = 1.1 * max(line.high for line in lines)
-    headings = (
-        "",
-        "error of the mean",
-        "range",
-        f"from 0 to {largest:.3g}",
-        "width of 95 % interval",
-    )
-    rows = [_comparison_row(line, largest) for line in lines]
-    return table(f"Error of the function, in units of {name}", headings, rows)
+        lines.append(("forecast of the plan", f.rmse, f.low, f.high, f.interval_width))
+    for label, own in (
+        ("the model, where the data are", achieved_where_data_are(model, k)),
+        ("the model, evenly over the box", achieved_over_box(model, k)),
+    ):
+        if own is not None:
+            lines.append((label, own.error, own.error, own.error, own.interval_width))
+    largest = 1.1 * max(high for _, _, _, high, _ in lines)
+    rows = []
+    for label, error, low, high, width in lines:
+        spread = f"{number(low)} to {number(high)}" if high > low else "–"
+        picture = range_strip(error, low, high, largest, f"{label}: {error:.3g}")
+        rows.append((label, number(error), spread, picture, number(width)))
+    scale = f"from 0 to {largest:.3g}"
+    headings = ("", "error of the mean", "range", scale, "width of 95 % interval")
+    return table(f"Error of the function, in units of {model.target_names[k]}", headings, rows)
 
 
-def _line(label: str, achieved: Achieved) -> Line:
-    return Line(label, achieved.error, achieved.error, achieved.error, achieved.interval_width)
+@dataclass(frozen=True)
+class Hyperparameter:
+    """Equally likely values of one hyperparameter, and scikit-learn's name of it."""
+
+    what: str
+    unit: str
+    draws: Array
+    name: str
 
 
-def _comparison_row(line: Line, largest: float) -> tuple[str, ...]:
-    spread = f"{number(line.low)} to {number(line.high)}" if line.high > line.low else "–"
-    picture = range_strip(
-        line.error, line.low, line.high, largest, f"{line.label}: {line.error:.3g}"
-    )
-    return (line.label, number(line.error), spread, Markup(picture), number(line.width))
+def hyperparameters(model: FittedModel, target: int) -> list[Hyperparameter]:
+    """Return the noise, where it is not known, and what was learned of the kernel of one target."""
+    posterior = model.posteriors[target]
+    inputs = model.input_names
+    unit = model.target_names[target]
+    scale = float(model.options.target_box.half_width[target])
+    noise = Hyperparameter("noise of one observation (sd)", unit, model.noise_draws(target), "")
+    draws = np.exp(posterior.thetas[:, :-1].T)
+    learned = as_kernel(posterior.kernel).learned()
+    pairs = zip(learned, draws, strict=True)
+    known = [] if model.outcome.law_is_known else [noise]
+    return [*known, *(_described(each, values, inputs, unit, scale) for each, values in pairs)]
+
+
+def _described(
+    learned: Learned, values: Array, inputs: list[str], unit: str, scale: float
+) -> Hyperparameter:
+    words, name = learned.words, learned.name
+    if learned.measure is Measure.LENGTH:
+        column = 0 if len(inputs) == 1 else learned.column
+        along = "" if column is None else f" along {inputs[column]}"
+        return Hyperparameter(f"{words}{along}", "half ranges", values, name)
+    if learned.measure is Measure.VARIANCE:
+        return Hyperparameter(f"{words} (sd)", unit, scale * np.sqrt(values), name)
+    if learned.measure is Measure.DEVIATION:
+        return Hyperparameter(f"{words} (sd)", unit, scale * values, name)
+    return Hyperparameter(words, "", values, name)
 
 
 def learned(model: FittedModel) -> Markup:
     """Return the hyperparameters of every target with the range of their draws."""
-    names = model.target_names
-    tables = join(_hyperparameters(model, k, name) for k, name in enumerate(names))
+    tables = (_hyperparameters(model, k) for k in range(model.n_targets))
     warped = "is the range after the private warp" if model.inputs.warp else "is the range"
     units = (
         f"Lengths are in half ranges: 2 {warped} of an input, from bound to bound. Over a length "
         "the function may change markedly. Strips show every draw on a logarithmic scale, from a "
         "tenth of the median to ten times the median: the wider, the less is known."
     )
-    return Markup(paragraph(INTEGRATED) + tables + paragraph(units, class_="quiet"))
+    return join([paragraph(INTEGRATED), *tables, paragraph(units, class_="quiet")])
 
 
-INTEGRATED = (
-    "Hyperparameters were learned from the releases at no further cost. Predictions average over "
-    "equally likely draws of them, so that what is unknown about them is part of every interval."
-)
-
-
-def _hyperparameters(model: FittedModel, k: int, name: str) -> Markup:
+def _hyperparameters(model: FittedModel, k: int) -> Markup:
     found = hyperparameters(model, k)
-    words = [h.what for h in found]
-    rows = [_hyperparameter_row(h, alike=words.count(h.what) > 1) for h in found]
+    words, rows = [h.what for h in found], []
+    for h in found:
+        low, median, high = low_median_high(h.draws)
+        label = f"{h.what}: median {median:.3g}, nine in ten draws from {low:.3g} to {high:.3g}"
+        # scikit-learn's name tells those apart that have the same words
+        name = element("code", h.name) if words.count(h.what) > 1 else ""
+        spread, picture = f"{number(low)} to {number(high)}", draws_strip(h.draws, label)
+        rows.append((join([h.what, name]), number(median), spread, h.unit, picture))
     headings = ("hyperparameter", "median", "nine in ten draws", "unit", "draws")
-    return table(f"Hyperparameters of the model of {name}", headings, rows)
-
-
-def _hyperparameter_row(h: Hyperparameter, alike: bool) -> tuple[str, ...]:
-    """Return a row in words; scikit-learn's name tells those apart that have the same."""
-    low, median, high = low_median_high(h.draws)
-    label = f"{h.what}: median {median:.3g}, nine in ten draws from {low:.3g} to {high:.3g}"
-    name = element("code", h.name) if alike else Markup("")
-    words = join([h.what, name])
-    picture = Markup(draws_strip(h.draws, label))
-    return (words, number(median), f"{number(low)} to {number(high)}", h.unit, picture)
+    return table(f"Hyperparameters of the model of {model.target_names[k]}", headings, rows)

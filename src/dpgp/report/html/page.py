@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
 from base64 import b64encode
 from datetime import UTC, datetime
 from hashlib import sha256
+from io import BytesIO
 from string import Template
 from typing import TYPE_CHECKING, Any
 
@@ -13,22 +15,26 @@ import matplotlib as mpl
 from matplotlib.colors import to_hex
 
 from dpgp import __version__
-from dpgp.effects.summary import WhatMatters, what_matters
+from dpgp.effects.importance import WhatMatters, what_matters
+from dpgp.markup import Markup, element, html, join, paragraph
 from dpgp.report import style
 from dpgp.report.guarantee import title_of
 from dpgp.report.html import guarantee, knowledge
-from dpgp.report.html.effects import effects
-from dpgp.report.html.markup import Markup, element, html, join, paragraph
-from dpgp.report.html.payload import payload
-from dpgp.report.html.scripts import asset, page_script
-from dpgp.report.html.still import still_figures
-from dpgp.report.html.summary import summary
-from dpgp.report.html.use import use
+from dpgp.report.html.browser import asset, page_script, payload
+from dpgp.report.html.effects import effects, summary
+from dpgp.report.model_plot import draw_model
+from dpgp.report.style import panels, styled
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from dpgp.model.fitted import FittedModel
 
 MEAN_COLOURS, UNCERTAINTY_COLOURS, STEPS = style.SEQUENTIAL, "magma_r", 33
+STILL_SIZE, DOTS = (6.4, 4.2), 110
+MOST_TARGETS = 4
+"""Targets that have a picture: each takes some 40 kB of the page."""
+ELSEWHERE = "Curves along the inputs are further down, under “What matters”."
 
 
 def report_html(
@@ -56,7 +62,7 @@ def report_html(
         learned=knowledge.learned(model),
         bounds=guarantee.bounds(model),
         releases=guarantee.releases(model),
-        use=use(model, model_file),
+        use=_use(model, model_file),
         contents=html(guarantee.contents(certificate)),
         version=html(__version__),
         created=html(datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")),
@@ -68,7 +74,7 @@ def _plots(model: FittedModel, matters: WhatMatters) -> Markup:
 
     Inputs are offered in the order of their importance.
     """
-    still = still_figures(model)
+    still = _still_figures(model)
     try:
         numbers = payload(model)
     except ValueError as error:
@@ -78,6 +84,73 @@ def _plots(model: FittedModel, matters: WhatMatters) -> Markup:
     data = f'<script type="application/json" id="model">{strict_json(numbers)}</script>'
     noscript = join([paragraph("Plots that answer to sliders need JavaScript."), still])
     return Markup(f'<div id="plots"></div>{element("noscript", noscript)}{data}')
+
+
+def _still_figures(model: FittedModel) -> Markup:
+    """Return a curve of one input or a map of two, or say where the curves of more are."""
+    if model.options.columns > 2 or model.options.box.categories:
+        return paragraph(ELSEWHERE)
+    return join(_still_figure(model, k) for k in range(min(model.n_targets, MOST_TARGETS)))
+
+
+def _still_figure(model: FittedModel, target: int) -> Markup:
+    name, inputs = model.target_in_words(target), " and ".join(model.input_names)
+    content = BytesIO()
+    _drawn(model, target).savefig(content, format="png", dpi=DOTS)
+    picture = element(
+        "img",
+        src=f"data:image/png;base64,{b64encode(content.getvalue()).decode()}",
+        alt=f"{name} by {inputs}: the mean, how well it is known, and where the data are",
+    )
+    return element("figure", Markup(picture.removesuffix("</img>")), class_="still")
+
+
+@styled
+def _drawn(model: FittedModel, target: int) -> Figure:
+    figure, axes = panels(1, 1, STILL_SIZE, share=False)
+    draw_model(model, axes[0][0], target)
+    return figure
+
+
+def _use(model: FittedModel, model_file: str) -> Markup:
+    """Return how to load the model and predict with it, in examples with its own columns."""
+    file = shlex.quote(model_file)
+    commands = f"dpgp show {file}\ndpgp predict {file} new.csv -o predictions.csv"
+    return Markup(
+        paragraph("The model is a file of plain JSON. Predictions spend no budget, however many.")
+        + element("h3", "In Python")
+        + element("pre", element("code", _example(model, model_file)), tabindex="0")
+        + element("h3", "At the command line")
+        + element("pre", element("code", commands), tabindex="0")
+        + paragraph(model.outcome.about_intervals)
+    )
+
+
+def _example(model: FittedModel, model_file: str) -> str:
+    box = model.inputs.box
+    kinds = [box.category(column) for column in range(len(box.low))]
+    # values that a prediction may be asked for
+    middles = [
+        float(f"{centre:.4g}") if kind is None else kind.levels[0]
+        for centre, kind in zip(box.centre, kinds, strict=True)
+    ]
+    if box.names is None:
+        new = f"new = [{middles!r}]"
+    else:
+        columns = ", ".join(
+            f"{name!r}: [{value!r}]" for name, value in zip(model.input_names, middles, strict=True)
+        )
+        new = f"new = pandas.DataFrame({{{columns}}})"
+    lines = [
+        "import dpgp",
+        *(["import pandas"] if box.names is not None else []),
+        "",
+        f"model = dpgp.load({model_file!r})",
+        new,
+        *model.outcome.how_to_predict,
+        "print(model.certificate)",
+    ]
+    return "\n".join(lines)
 
 
 def strict_json(value: Any) -> str:

@@ -1,4 +1,4 @@
-// Predictions from a released posterior: the formulas of dpgp.export.arithmetic, point by point.
+// Predictions from a released posterior: the formulas of dpgp.export.specify, point by point.
 // No document, no library; every number is a double.
 
 function unitInputs(inputs, x) {

@@ -1,4 +1,7 @@
-"""Points that stand for a normal law are as even as those of Sobol, on the averages we take."""
+"""Low-discrepancy points are those of another library, to the last bit.
+
+Points that stand for a normal law are as even as those of Sobol, on the averages we take.
+"""
 
 import numpy as np
 import pytest
@@ -6,7 +9,14 @@ from numpy.testing import assert_allclose
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from dpgp.lattice import lattice, normal_points
+from dpgp.point_sets import halton, lattice, normal_points
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 7, 60])
+def test_points_are_those_of_scipy(dimension):
+    expected = qmc.Halton(dimension, scramble=False).random(700)
+    np.testing.assert_array_equal(halton(dimension, 699), expected[1:])
+    np.testing.assert_array_equal(halton(dimension, 50, skip=600), expected[600:650])
 
 
 @pytest.mark.parametrize(("dimension", "rows"), [(1, 16), (3, 100), (50, 128), (200, 32)])

@@ -1,27 +1,103 @@
-"""All numbers that the page computes predictions from, as plain values for strict JSON."""
+"""What the page computes with: its scripts, and all numbers that it makes predictions from.
+
+Formulas of kernels and feature maps come from where these are written: a kernel's formula g(s) is
+run on placeholders, and its trace written as JavaScript. What kernels are made of is no formula but
+a structure, with short cuts that a page needs: kernels.js. Numbers are plain values for strict
+JSON.
+"""
 
 from __future__ import annotations
 
 import json
 from base64 import b64encode
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dpgp.arithmetic import TRACE, Placeholder
+from dpgp.effects.functionals import function_factor
 from dpgp.export.specify import specification_of
+from dpgp.features.registry import map_scripts
 from dpgp.inference.conformal import COVERAGE
-from dpgp.inference.posterior import mixture_half_width
-from dpgp.model.centiles import CENTILES
-from dpgp.model.marginals import densities
+from dpgp.kernels.base import fields_of
+from dpgp.kernels.known import FORMULAS
+from dpgp.kernels.parameters import Parameter
+from dpgp.kernels.stationary import Stationary
+from dpgp.model.input_model import densities
+from dpgp.model.methods import CENTILES
 from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
-    from dpgp.outcomes import OutcomeKind
 
+
+DRAWING = ("scales.js", "drawing.js", "curve.js", "heatmap.js", "controls.js", "page.js")
+
+JAVASCRIPT = {
+    "Add": "({} + {})",
+    "Sub": "({} - {})",
+    "Mul": "({} * {})",
+    "Div": "({} / {})",
+    "Pow": "({} ** {})",
+    "Exp": "Math.exp({})",
+    "Sqrt": "Math.sqrt({})",
+    "Sin": "Math.sin({})",
+    "Max": "Math.max({}, {})",
+    "Min": "Math.min({}, {})",
+}
 
 ROUNDING = 1e-13
 """Of the range of a matrix: two that differ by less are the same."""
+
+
+def page_script() -> str:
+    """Return all scripts of the page in a scope of their own."""
+    return '"use strict";\n{\n' + "\n".join([posterior_script(), *map(asset, DRAWING)]) + "}\n"
+
+
+def posterior_script() -> str:
+    """Return what computes predictions, without a document."""
+    formulas, maps = _table("FORMULAS", kernel_formulas()), _table("MAPS", map_scripts())
+    return "\n".join([formulas, asset("kernels.js"), asset("posterior.js"), maps])
+
+
+def kernel_formulas() -> dict[str, str]:
+    """Return g(s) for row t of a tree, for every type of tree of a stationary kernel."""
+    return {
+        tree_type: f"(s, tree, t) => {written(_trace(known, tree_type))}"
+        for tree_type, known in FORMULAS.items()
+        if issubclass(known, Stationary)
+    }
+
+
+def _trace(known: type[Stationary], tree_type: str) -> Any:
+    """Return the trace of g(s)."""
+    names = fields_of(known, Parameter)
+    rows = {n: Placeholder("Input", [], np.ones((1, 1)), name=f"tree.{n}[t][0]") for n in names}
+    s = Placeholder("Input", [], np.ones((1, 1, 1)), name="s")
+    return known.value({"type": tree_type, **rows}, s, TRACE)
+
+
+def written(value: Any) -> str:
+    """Return a trace of single numbers as an expression."""
+    if not isinstance(value, Placeholder):
+        return f"({float(value)!r})"
+    if value.operation == "Input":
+        return str(value.options["name"])
+    if value.operation == "Unsqueeze":
+        return written(value.inputs[0])
+    return JAVASCRIPT[value.operation].format(*map(written, value.inputs))
+
+
+def asset(name: str) -> str:
+    """Return a file of the page."""
+    return (files("dpgp.report.html") / name).read_text(encoding="utf-8")
+
+
+def _table(name: str, entries: dict[str, str]) -> str:
+    lines = "".join(f'  "{key}": {script},\n' for key, script in entries.items())
+    return f"const {name} = {{\n{lines}}};\n"
 
 
 class Digits(NamedTuple):
@@ -55,23 +131,23 @@ def numbers_of(model: FittedModel, digits: Digits) -> dict[str, Any]:
     The kernels are those of :func:`dpgp.export.specification`. Anchors are left out where the
     features have the same, and a projection that is a multiple of theirs is a number.
     """
-    count = len(model.calibrations)
-    specifications = [specification_of(model, k) for k in range(count)]
+    specifications = [specification_of(model, k) for k in range(model.n_targets)]
     shared = specifications[0]
     features, P, Z = shared["features"], shared["projection"], shared["anchors"]
-    names = model.input_names
+    categories, known = model.inputs.box.categories, densities(model)
+    box_and_warp = ("low", "high", "edges", "values")
     return {
         "inputs": {
-            **_box_and_warp(shared["inputs"]),
-            "names": names,
-            "categories": _labels(model),
-            "density": plain(densities(model)),
+            **{name: plain(shared["inputs"][name]) for name in box_and_warp},
+            "names": model.input_names,
+            "categories": [kind and list(kind.labels) for kind in categories] or None,
+            "density": known and [plain(density._asdict()) for density in known],
         },
         "features": plain(features, digits.projection),
         "anchors": None if np.array_equal(features.get("anchors", ()), Z) else plain(Z),
         "projection": _multiple(P, features.get("projection")) or packed(P, digits.projection),
         "scale_features": plain((shared["local_scale"] or {}).get("features")),
-        "targets": [_target(model, k, specifications[k], digits) for k in range(count)],
+        "targets": [_target(model, k, each, digits) for k, each in enumerate(specifications)],
         "atoms": _atoms(model),
     }
 
@@ -85,23 +161,12 @@ def _multiple(P: Array, other: Array | None) -> float | None:
     return factor if same else None
 
 
-def _box_and_warp(inputs: dict[str, Any]) -> dict[str, Any]:
-    return {name: plain(inputs[name]) for name in ("low", "high", "edges", "values")}
-
-
-def _labels(model: FittedModel) -> list[list[str] | None] | None:
-    """Return the levels of every column as text, None for columns of numbers."""
-    categories = model.inputs.box.categories
-    return [None if kind is None else list(kind.labels) for kind in categories] or None
-
-
 def _target(
     model: FittedModel, k: int, specification: dict[str, Any], digits: Digits
 ) -> dict[str, Any]:
-    box, spreads = model.options.target_box, model.posteriors[k].spreads
-    scales = np.sqrt(spreads / spreads.mean())[None]
-    P = specification["projection"]
+    box, P = model.options.target_box, specification["projection"]
     noise = specification["scale"] * specification["noise_variance"] ** 0.5
+    local_scale, outcome = specification["local_scale"], model.outcome
     return {
         "name": model.target_in_words(k),
         "low": float(box.low[k]),
@@ -115,29 +180,18 @@ def _target(
             _symmetric(specification["S"] + P @ specification["K_zz"] @ P.T), digits.covariance
         ),
         "kernel": plain(specification["kernel"]),
-        "function_factor": float(mixture_half_width(scales, COVERAGE)[0]),
+        "function_factor": function_factor(model.posteriors[k], COVERAGE),
         "interval_ends": list(model.calibrations[k].ends(COVERAGE)),
         "centiles": [[level, model.calibrations[k].quantile(level)] for level in CENTILES],
-        "local_scale": _local_scale(specification["local_scale"]),
-        **_words(model.outcome, noise),
-    }
-
-
-def _words(outcome: OutcomeKind, noise: float) -> dict[str, Any]:
-    """Return how a kind of outcome is predicted and spoken of, at this noise."""
-    return {
+        "local_scale": local_scale
+        and {"w": plain(local_scale["w"]), "V": packed(_symmetric(local_scale["V"]))},
+        # how the kind of outcome is predicted and spoken of, at this noise
         **outcome.in_browser,
         "mean_word": outcome.mean_word,
         "shows_observations": outcome.shows_observations,
         "little_known": outcome.little_known(noise),
         "little_known_is": outcome.little_known_is,
     }
-
-
-def _local_scale(scale: dict[str, Any] | None) -> dict[str, Any] | None:
-    if scale is None:
-        return None
-    return {"w": plain(scale["w"]), "V": packed(_symmetric(scale["V"]))}
 
 
 def _symmetric(A: Array) -> Array:
@@ -151,9 +205,9 @@ def packed(matrix: Array, size: int = 8) -> dict[str, Any]:
     decimals, or whole multiples of a unit.
     """
     A = np.asarray(matrix, dtype="<f8")
-    symmetric = _is_symmetric(A)
-    content = A[np.tril_indices(len(A))] if symmetric else A.ravel()
     rows, columns = A.shape
+    symmetric = rows == columns and np.allclose(A, A.T, rtol=0.0, atol=ROUNDING * np.ptp(A))
+    content = A[np.tril_indices(len(A))] if symmetric else A.ravel()
     shape = {"rows": rows, "columns": columns, "symmetric": symmetric}
     if size == 8:
         return {**shape, "doubles": b64encode(content.tobytes()).decode()}
@@ -161,11 +215,6 @@ def packed(matrix: Array, size: int = 8) -> dict[str, Any]:
     whole = np.rint(content / unit).astype("<i8").view(np.uint8).reshape(-1, 8)
     text = b64encode(whole[:, :size].tobytes()).decode()
     return {**shape, "unit": unit, "size": size, "multiples": text}
-
-
-def _is_symmetric(A: Array) -> bool:
-    rows, columns = A.shape
-    return rows == columns and np.allclose(A, A.T, rtol=0.0, atol=ROUNDING * np.ptp(A))
 
 
 def plain(value: Any, size: int = 8) -> Any:

@@ -1,14 +1,19 @@
-r"""Points that stand for a standard normal law, the same at every call, from NumPy alone."""
+"""Points that fill a cube evenly, or stand for a normal law: the same at every call, from NumPy."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from itertools import count, islice
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpgp.types import Array
+
+DIGITS = 60
+"""Digits of a number in any base that a double can tell apart."""
 
 PAIR_WEIGHT = 0.01
 """Weight of a coordinate in the error of a lattice: small, so that pairs of them count most."""
@@ -17,6 +22,30 @@ EQUAL = 1e-9
 """Errors that are closer than this are equal: the smaller generator is taken."""
 
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+
+
+def halton(dimension: int, rows: int, skip: int = 1) -> Array:
+    """Return points of Halton (1960) in [0, 1]^D, from number ``skip`` on: the first is a corner.
+
+    Coordinate b of point i has the digits of i in base b, the b-th prime, mirrored at the point.
+    """
+    numbers = np.arange(skip, skip + rows)
+    return np.stack([_mirrored(numbers, base) for base in _primes(dimension)], axis=1)
+
+
+def _mirrored(numbers: NDArray[np.int64], base: int) -> Array:
+    values, share = np.zeros(len(numbers)), 1.0 / base
+    for _ in range(DIGITS):
+        values += (numbers % base) * share
+        numbers, share = numbers // base, share / base
+        if not numbers.any():
+            break
+    return values
+
+
+def _primes(how_many: int) -> Iterator[int]:
+    primes = (k for k in count(2) if all(k % p for p in range(2, math.isqrt(k) + 1)))
+    return islice(primes, how_many)
 
 
 def normal_points(dimension: int, rows: int) -> Array:

@@ -1,0 +1,219 @@
+"""Papers about a private model, from its certificate and its public choices.
+
+A statement for people who decide: what is protected, against whom, and what is not covered. And an
+entry in the form of the public registry of deployments of differential privacy,
+schemas/deployments-schema.yaml of github.com/opendp/deployments-registry-data, as of commit
+057e5d81cf60.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from dpgp.missing import Missing
+from dpgp.privacy.rounding import factor_text, text_up
+from dpgp.report.guarantee import guarantee_in_words
+
+if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
+    from dpgp.privacy.certificate import Certificate
+
+NOT_COVERED = (
+    "What is true of people in general, learned from many. That a habit harms whoever has it can "
+    "be learned from such a model, and applies to somebody who has it and took no part.",
+    "What was or will be published of the same people elsewhere. The numbers of all such "
+    "publications add up.",
+    "The raw data where they are kept: who has access to them, and how they are secured.",
+    "Mistakes outside of the program: bounds that were read from the data, wrong identifiers, a "
+    "model that was chosen among several after looking at the data.",
+)
+
+ADVERSARY = (
+    "Anybody who sees the model, also with unlimited computing power, with any other data, and "
+    "with the knowledge of every other record of the study.",
+    "Not against those who hold the data: they see it anyway, and must be trusted.",
+    "Not against somebody who measures how long the computation took.",
+)
+
+FORM = "opendp/deployments-registry-data, schemas/deployments-schema.yaml, commit 057e5d81cf60"
+CURATOR_TYPES = ("Government", "Industry", "Nonprofit")
+
+DEPLOYMENT = {
+    "model_name": "Central",
+    "trust_assumptions": "The curator holds the raw data and is trusted with them. Everybody who "
+    "sees the model is not trusted, whatever else they know.",
+    "release_type": "One release",
+    "data_source_type": "Static",
+    "access_type": "Non-interactive",
+}
+
+
+def statement(model: FittedModel, title: str | None = None) -> str:
+    """Return a statement in plain language, as Markdown."""
+    certificate = model.certificate
+    heading = title or f"{', '.join(model.target_names)} by {', '.join(model.input_names)}"
+    parts = [f"# Privacy statement: {heading}"]
+    if not certificate.is_private:
+        parts.append(
+            "**SIMULATION, NOT PRIVATE.** The noise of this model can be repeated or is absent. "
+            "Nothing below is promised; do not publish the model."
+        )
+    published = [
+        f"A statistical model that predicts {', '.join(model.target_names)} from "
+        f"{', '.join(model.input_names)}, with its uncertainty. It contains no record of anybody.",
+        "Everything in it was computed from sums over many people to which random noise was added.",
+    ]
+    parts += [
+        _section("What is published", published),
+        _section("What is protected", _protected(certificate)),
+        _section("Against whom", ADVERSARY),
+        _section("What is assumed to be public", _public(model)),
+        _section("What is not covered", NOT_COVERED),
+        _section("How it can be checked", _checks(model)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(title: str, sentences: Sequence[str]) -> str:
+    return "\n".join([f"## {title}", "", *(f"- {sentence}" for sentence in sentences)])
+
+
+def _protected(certificate: Certificate) -> list[str]:
+    odds = factor_text(certificate.epsilon)
+    return [
+        f"{certificate.unit[0].upper()}{certificate.unit[1:]}: all of its values, those that are "
+        "predicted and those that are predicted from.",
+        guarantee_in_words(certificate),
+        f"In other words: if somebody's risk of any harm would be 1 in 1,000 without their data "
+        f"in the study, it is at most {odds} in 1,000 with them, but for a chance of "
+        f"{text_up(certificate.delta)}.",
+    ]
+
+
+def _public(model: FittedModel) -> list[str]:
+    columns = "; ".join(
+        f"{name} from {low} to {high}" for name, _, low, high in model.column_rows()
+    )
+    counted = (
+        "The number of records is public."
+        if model.options.row_count_is_public
+        else "The number of records is protected too."
+    )
+    incomplete = (
+        ["That no record was incomplete, since the fit would have stopped."]
+        if model.options.missing is Missing.ERROR
+        else []
+    )
+    return [
+        f"The columns and their bounds, chosen without looking at the data: {columns}.",
+        "All other options of the fit, which stand in the model's file.",
+        counted,
+        *incomplete,
+    ]
+
+
+def _checks(model: FittedModel) -> list[str]:
+    certificate = model.certificate
+    sentences = [
+        "`dpgp verify model.json` recomputes the guarantee from the model's file, with a program "
+        "of other authors. It cannot prove that the noise was drawn as stated, nor that nothing "
+        "else was published: for that, whoever signs the model is responsible.",
+        "`dpgp audit` attacks the program that made it.",
+        f"The model's id, in its file and its report, is {model.id}.",
+    ]
+    if certificate.study is not None:
+        sentences.append(f"The fit was told what to do by: {certificate.study}.")
+    if certificate.provenance is not None and certificate.provenance.ledger is not None:
+        link = certificate.provenance.ledger
+        sentences.append(f"The fit stands in a ledger of all spending, as entry {link}.")
+    return sentences
+
+
+def registry_entry(
+    model: FittedModel,
+    *,
+    name: str,
+    curator: str,
+    curator_type: str,
+    intended_use: str,
+    region: str,
+    author: str,
+) -> dict[str, Any]:
+    """Return the entry of a private model; what no file can know is asked for."""
+    if not model.certificate.is_private:
+        raise ValueError("a simulation is not private and belongs in no registry of deployments.")
+    if curator_type not in CURATOR_TYPES:
+        raise ValueError(f"`curator_type` must be one of {', '.join(CURATOR_TYPES)}.")
+    description = (
+        f"Gaussian-process regression of {', '.join(model.target_names)} on "
+        f"{', '.join(model.input_names)}, with predictive uncertainty."
+    )
+    return {
+        "url_slug": re.sub(r"\W+", "-", f"{name} {curator}".lower()).strip("-"),
+        "deployment": {
+            "basic": {
+                "name": name,
+                "data_curators": [
+                    {"data_curator_name": curator, "data_curator_type": curator_type}
+                ],
+                "description": description,
+                "intended_use": intended_use,
+                "data_product_type": "Machine learning model",
+                "data_product_region": region,
+                "publication_date": datetime.now(UTC).strftime("%Y-%m-%d"),
+            },
+            "dp_variant": _variant(model),
+            "privacy_loss": _loss(model.certificate),
+            "deployment_model": dict(DEPLOYMENT),
+            "implementation": _implementation(model.certificate),
+            "administrative": {"status": "Draft", "registry_authors": [author], "tier": 3},
+        },
+    }
+
+
+def _variant(model: FittedModel) -> dict[str, str]:
+    columns = "; ".join(
+        f"{name} ({role}) in [{low}, {high}]" for name, role, low, high in model.column_rows()
+    )
+    counted = "The number of records." if model.options.row_count_is_public else "None."
+    return {
+        "variant_name": "Approximate DP",
+        "data_domain": f"Tables with the columns {columns}; values outside are clipped.",
+        "unprotected_quantities": counted,
+    }
+
+
+def _loss(certificate: Certificate) -> dict[str, Any]:
+    details = "One event."
+    if certificate.mu is not None:
+        mu = text_up(certificate.mu)
+        details = f"Gaussian differential privacy with mu = {mu}, converted once."
+    return {
+        "privacy_unit": "Person" if certificate.protects_persons else "Record",
+        "privacy_unit_details": f"{certificate.relation} {certificate.unit.capitalize()}.",
+        "privacy_parameters": {
+            "epsilon": float(certificate.epsilon),
+            "delta": float(certificate.delta),
+        },
+        "privacy_parameters_details": details,
+    }
+
+
+def _implementation(certificate: Certificate) -> dict[str, str]:
+    releases = "; ".join(str(release) for release in certificate.releases)
+    made_by, provenance = "", certificate.provenance
+    if provenance is not None:
+        versions = ", ".join(f"{name} {version}" for name, version in provenance.versions)
+        made_by = f"Noise: {provenance.random_source}. Software: {versions}."
+    return {
+        "preprocessing_and_hyperparameter_tuning": "Bounds are public and not read from the data. "
+        "Hyperparameters are learned from the noisy releases, at no further privacy loss.",
+        "mechanisms": f"Discrete Gaussian noise on exact integer sums. {made_by} "
+        "Rows are rounded to a grid of integers, and sums are exact, so that no floating-point "
+        f"number is released that was not an integer before. Releases: {releases}.",
+        "composition": "Gaussian mechanisms compose adaptively to the root of the sum of squares.",
+        "post_processing": "The model is computed from the noisy sums alone.",
+    }
