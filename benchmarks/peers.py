@@ -40,7 +40,7 @@ from dpgp.domain import Box
 from dpgp.features.grid import GridFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.placement import as_grid
-from dpgp.privacy.fixed_point import UNIT, shrinkage
+from dpgp.privacy.exact_sums import UNIT, shrinkage
 from dpgp.private.rows import Rows
 from dpgp.private.sums import exact_gram
 

@@ -12,7 +12,7 @@ from dpgp.audit.run import Effort
 from dpgp.audit.tables import CASES
 from dpgp.domain import Box
 from dpgp.features.residuals import Residuals
-from dpgp.privacy import fixed_point
+from dpgp.privacy import exact_sums
 from dpgp.privacy.books import Books
 from dpgp.privacy.noise import SecureNoise
 from dpgp.private import arrays, sums
@@ -36,7 +36,7 @@ def test_clip_removed(monkeypatch):
         return targets.copy()
 
     def rounded(values):
-        values *= fixed_point.UNIT
+        values *= exact_sums.UNIT
         np.clip(values, -(2.0**50), 2.0**50, out=values)
         np.rint(values, out=values)
 
@@ -49,7 +49,7 @@ def test_features_longer_than_one(monkeypatch):
     """The other clip: that of the features' norm, with features that do not keep it."""
 
     def rounded(psi):
-        psi *= 3.0 * fixed_point.UNIT
+        psi *= 3.0 * exact_sums.UNIT
         np.rint(psi, out=psi)
 
     monkeypatch.setattr(sums, "round_columns", rounded)
@@ -86,7 +86,7 @@ def test_nan_injected(monkeypatch):
         return np.ones(len(values[0]), dtype=bool)
 
     monkeypatch.setattr(arrays, "usable_rows", all_of_them)
-    monkeypatch.setattr(fixed_point, "_fit", lambda squares: ~(squares > fixed_point.UNIT**2))
+    monkeypatch.setattr(exact_sums, "_fit", lambda squares: ~(squares > exact_sums.UNIT**2))
     assert not replayed("missing values").holds
 
 

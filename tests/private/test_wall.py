@@ -19,8 +19,7 @@ from dpgp.features.placement import as_grid, low_discrepancy_points, regular_gri
 from dpgp.features.residuals import Residuals
 from dpgp.options import Options
 from dpgp.privacy.books import Books
-from dpgp.privacy.exact_sums import UnevenArithmeticError
-from dpgp.privacy.fixed_point import UNIT, shrinkage
+from dpgp.privacy.exact_sums import UNIT, UnevenArithmeticError, shrinkage
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise

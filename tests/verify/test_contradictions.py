@@ -14,7 +14,7 @@ from model_kinds import KINDS
 from dpgp.domain import Box
 from dpgp.json_document import digest
 from dpgp.options import Options
-from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.calibration import epsilon_of_mu
 from dpgp.privacy.noise import SecureNoise, SimulatedNoise
 from dpgp.privacy.rounding import text_up

@@ -26,8 +26,7 @@ from dpgp.ledger.records import (
 from dpgp.ledger.reservation import FitPrice, Reservation, check_relation
 from dpgp.plain_text import check_names
 from dpgp.privacy.arguments import as_finite_positive, as_non_negative, as_probability
-from dpgp.privacy.books import BudgetError
-from dpgp.privacy.events import GaussianRelease
+from dpgp.privacy.books import BudgetError, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_down, text_up
 

@@ -21,7 +21,7 @@ from dpgp.checked_values import (
 )
 from dpgp.ledger.errors import LedgerError
 from dpgp.plain_text import is_name
-from dpgp.privacy.events import GaussianRelease
+from dpgp.privacy.books import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 
 PROTECTS = ("row", "person")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dpgp.ledger.errors import LedgerError
 from dpgp.ledger.records import Opened
-from dpgp.privacy.events import GaussianRelease
+from dpgp.privacy.books import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from dpgp.ledger import Ledger
 from dpgp.ledger.reservation import FitPrice
 from dpgp.options import Options
 from dpgp.privacy.books import Books
-from dpgp.privacy.discretisation import MIN_SCALE, discretisation_cost
-from dpgp.privacy.fixed_point import UNIT
-from dpgp.privacy.noise import NoiseSource
+from dpgp.privacy.exact_sums import UNIT
+from dpgp.privacy.noise import MIN_SCALE, NoiseSource, discretisation_cost
 from dpgp.privacy.rounding import sum_up
 from dpgp.steps import Step
 

@@ -12,8 +12,7 @@ from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
 from dpgp.privacy.books import Books
 from dpgp.privacy.certificate import Certificate, spending_noted
-from dpgp.privacy.exact_sums import check_arithmetic
-from dpgp.privacy.fixed_point import UNIT
+from dpgp.privacy.exact_sums import UNIT, check_arithmetic
 from dpgp.privacy.noise import NoiseSource
 from dpgp.private.booking import entered
 from dpgp.private.source import Source

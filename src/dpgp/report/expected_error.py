@@ -14,7 +14,7 @@ from dpgp.planning.forecast import PLAUSIBLE, Outlook, after_steps, prospect_of
 from dpgp.planning.many import plausible_many
 from dpgp.planning.question import Question
 from dpgp.planning.setting import Setting
-from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.steps import Purse, planned_steps
 from dpgp.types import Array
 

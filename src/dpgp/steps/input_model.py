@@ -24,7 +24,7 @@ from dpgp.inference.many.plan import (
     number_of_cells,
 )
 from dpgp.inference.many.synthetic import VoronoiCells, reweighted, spread_cells
-from dpgp.privacy.accounting import share_of_mu
+from dpgp.privacy.books import share_of_mu
 from dpgp.steps.queries import HistogramQuery, count_noise
 from dpgp.types import Array
 

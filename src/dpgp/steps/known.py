@@ -25,7 +25,7 @@ from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
 from dpgp.planning.design import Design, choose_design
 from dpgp.planning.setting import Setting
-from dpgp.privacy.accounting import share_of_mu
+from dpgp.privacy.books import share_of_mu
 from dpgp.privacy.certificate import Certificate
 from dpgp.steps.base import Step
 from dpgp.steps.linear_stage import LinearStage
