@@ -11,8 +11,7 @@ from dpgp.private.joint import SiteRows
 from dpgp.private.rows import Rows
 from dpgp.private.sums import exact_count, exact_gram, exact_histograms
 from dpgp.sites import Meeting
-from dpgp.sites.statements import Agreement
-from dpgp.sites.transcript import Transcript
+from dpgp.sites.statements import Agreement, Transcript
 from dpgp.steps.queries import HistogramQuery
 
 BOX = UnitInputs(Box.from_bounds((-1, 1), 1))

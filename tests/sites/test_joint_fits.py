@@ -15,7 +15,7 @@ import dpgp
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.private import joint as joint_fits
 from dpgp.sites import Site, SitesError, coordinate, read_roster
-from dpgp.sites.noise import JointNoise
+from dpgp.sites.masks import JointNoise
 from dpgp.sites.site import _Seat
 
 sys.path.insert(0, str(Path(__file__).parent))

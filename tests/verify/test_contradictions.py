@@ -18,7 +18,7 @@ from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.calibration import epsilon_of_mu
 from dpgp.privacy.noise import SecureNoise, SimulatedNoise
 from dpgp.privacy.rounding import text_up
-from dpgp.sites.noise import JointNoise
+from dpgp.sites.masks import JointNoise
 from dpgp.steps import FIXED_KINDS, METRIC_KINDS, STAGES, Purse, planned_steps
 from dpgp.verify import file as verify_file
 from dpgp.verify import verify

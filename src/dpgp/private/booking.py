@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 from dpgp.ledger import Ledger
-from dpgp.ledger.reservation import FitPrice
+from dpgp.ledger.ledger import FitPrice
 from dpgp.options import Options
 from dpgp.privacy.books import Books
 from dpgp.privacy.exact_sums import UNIT

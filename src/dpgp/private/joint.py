@@ -14,7 +14,7 @@ from dpgp.options import Options
 from dpgp.privacy.noise import NoiseSource
 from dpgp.private.fit import fit_rows
 from dpgp.private.source import RowQuestion, Source
-from dpgp.sites.errors import SitesError
+from dpgp.sites.roster import SitesError
 from dpgp.types import Integers
 
 if TYPE_CHECKING:

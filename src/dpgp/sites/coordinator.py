@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 
 from dpgp.sites.channel import Channel, answer
-from dpgp.sites.errors import SitesError
-from dpgp.sites.keys import Key, load_key
 from dpgp.sites.masks import BYTES, from_bytes, to_bytes
-from dpgp.sites.roster import Roster, read_roster
+from dpgp.sites.roster import Key, Roster, SitesError, load_key, read_roster
 from dpgp.sites.site import PATIENCE
 from dpgp.sites.statements import Statement, agreed, as_json
 
