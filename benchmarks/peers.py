@@ -37,7 +37,7 @@ print(json.dumps({"wall": time.perf_counter() - start, "cpu": time.process_time(
 OURS = """
 from sklearn.gaussian_process.kernels import RBF
 from dpgp.domain import Box
-from dpgp.features.grid import GridFeatures
+from dpgp.features.combined import GridFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.placement import as_grid
 from dpgp.privacy.exact_sums import UNIT, shrinkage

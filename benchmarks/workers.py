@@ -18,7 +18,7 @@ from sklearn.gaussian_process.kernels import RBF
 from workshop import write_table
 
 from dpgp.domain import Box
-from dpgp.features.grid import GridFeatures
+from dpgp.features.combined import GridFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.placement import as_grid, regular_grid
 from dpgp.options import Options

@@ -11,7 +11,7 @@ from dpgp.audit.replay import DivergedError, compare_fits, compare_steps
 from dpgp.audit.run import Effort
 from dpgp.audit.tables import CASES
 from dpgp.domain import Box
-from dpgp.features.residuals import Residuals
+from dpgp.features.inputs import Residuals
 from dpgp.privacy import exact_sums
 from dpgp.privacy.books import Books
 from dpgp.privacy.noise import SecureNoise

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from dpgp import NormalizedKernel
-from dpgp.features.kernel_values import kernel_features
-from dpgp.kernels.counts import CountKernel
-from dpgp.kernels.spectrum import SpectrumKernel
-from dpgp.kernels.weisfeiler_lehman import Graph, WeisfeilerLehmanKernel
+from dpgp.features.inducing import kernel_features
+from dpgp.kernels.counts import CountKernel, Graph, SpectrumKernel, WeisfeilerLehmanKernel
 from dpgp.paper import dp_gp_inference
 from dpgp.paper.norm_bounds import eigenvalue_bound
 from dpgp.privacy.noise import SeededNoiseWarning

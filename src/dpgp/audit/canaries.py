@@ -17,9 +17,8 @@ from dpgp.audit.releases import BUDGET
 from dpgp.audit.replay import Recorder
 from dpgp.audit.statistics import CONFIDENCE, SURE, epsilon_of_guesses
 from dpgp.domain import Box
-from dpgp.features.inputs import BoxFeatures, UnitInputs
+from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.features.linear import LinearFeatures
-from dpgp.features.residuals import Residuals
 from dpgp.options import Options
 from dpgp.privacy.books import Books
 from dpgp.privacy.noise import NoiseSource

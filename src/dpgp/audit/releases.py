@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from dpgp.audit.replay import Recorder, WayOut, distance
 from dpgp.audit.statistics import LowerBounds, lower_bounds
 from dpgp.domain import Box
-from dpgp.features.inputs import BoxFeatures, UnitInputs
+from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.features.linear import LinearFeatures
-from dpgp.features.residuals import Residuals
 from dpgp.options import Options
 from dpgp.privacy.books import Books
 from dpgp.privacy.noise import NoiseSource

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from dpgp.arithmetic import Library
+from dpgp.features.base import evaluate, missing_covariance, missing_variance
 from dpgp.features.inputs import unit_inputs
-from dpgp.features.missing import missing_covariance, missing_variance
-from dpgp.features.registry import evaluate
 from dpgp.kernels.formula import mean_diagonal, mean_gram
 
 

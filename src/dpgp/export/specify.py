@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dpgp.arithmetic import NUMPY
-from dpgp.features.registry import feature_tree
+from dpgp.features.base import feature_tree
 from dpgp.inference.posterior import Posterior
 from dpgp.kernels.formula import exported_tree, mean_gram, specify
 

@@ -1,4 +1,4 @@
-"""The public ledger: a path, what may be asked of the file behind it, and how fits go through it."""
+"""The public ledger: a path, and what may be asked of the file behind it, by fits and by people."""
 
 from __future__ import annotations
 

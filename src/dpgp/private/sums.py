@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap
-from dpgp.features.residuals import RowValues
+from dpgp.features.inputs import RowValues
 from dpgp.privacy.exact_sums import (
     MAX_BLOCK_ROWS,
     check_even,

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.residuals import Residuals
+from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.gram_estimate import MANY_INPUTS, DoubtedEstimate
 from dpgp.inference.local_scale import LocalScale

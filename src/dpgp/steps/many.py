@@ -8,11 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.linear import LinearFeatures
-from dpgp.features.projected import KernelValues
-from dpgp.features.residuals import Residuals
-from dpgp.features.unit_line import UnitLine
+from dpgp.features.inducing import KernelValues
+from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
+from dpgp.features.linear import LinearFeatures, UnitLine
 from dpgp.inference.many.final import Final, final_of, guarded, unguarded
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import buys_input_model, clip_kappa, inducing_points

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.residuals import CutDistances, Residuals
+from dpgp.features.inputs import BoxFeatures, CutDistances, Residuals, UnitInputs
 from dpgp.inference.gram_estimate import DoubtedEstimate, density_estimate
 from dpgp.inference.local_scale import CUT, Distances, Places, learn_scale
 from dpgp.inference.posterior import Posterior

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpgp.features.projected import ProjectedFeatures
+from dpgp.features.inducing import ProjectedFeatures
 from dpgp.inference.many.belief import WeightBelief, lower_root, prior_root
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.metric import first_metric, gradient_metric, metric_root

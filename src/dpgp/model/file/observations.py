@@ -15,7 +15,7 @@ from dpgp.checked_values import (
     check_increasing,
     triangle_to_json,
 )
-from dpgp.features.files import features_from_json, features_to_json
+from dpgp.features.base import features_from_json, features_to_json
 from dpgp.features.inducing import InducingFeatures
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.local_scale import LocalScale

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dpgp.features.registry import map_scripts
+from dpgp.features.base import map_scripts
 from dpgp.kernels.base import fields_of
 from dpgp.kernels.known import FORMULAS
 from dpgp.kernels.parameters import Parameter
