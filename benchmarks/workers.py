@@ -22,11 +22,11 @@ from dpgp.features.combined import GridFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.placement import as_grid, regular_grid
 from dpgp.options import Options
-from dpgp.private.cluster_rows import ClusterRows
-from dpgp.private.dask_engine import DaskEngine
+from dpgp.private.engines import DaskEngine
 from dpgp.private.files import open_files
+from dpgp.private.rows import Wanted
 from dpgp.private.sums import exact_gram
-from dpgp.private.table_rows import Wanted
+from dpgp.private.table_rows import ClusterRows
 
 ROWS, REPEATS = 2_000_000, 3
 BOX = Box.from_bounds((-1, 1), 2, ["x0", "x1"])

@@ -15,7 +15,8 @@ from dpgp.features.inputs import Residuals
 from dpgp.privacy import exact_sums
 from dpgp.privacy.books import Books
 from dpgp.privacy.noise import SecureNoise
-from dpgp.private import arrays, sums
+from dpgp.private import rows as ready_rows
+from dpgp.private import sums, units
 
 
 def replayed(name, effort=None, seed=0):
@@ -85,7 +86,7 @@ def test_nan_injected(monkeypatch):
     def all_of_them(missing, *values):
         return np.ones(len(values[0]), dtype=bool)
 
-    monkeypatch.setattr(arrays, "usable_rows", all_of_them)
+    monkeypatch.setattr(ready_rows, "usable_rows", all_of_them)
     monkeypatch.setattr(exact_sums, "_fit", lambda squares: ~(squares > exact_sums.UNIT**2))
     assert not replayed("missing values").holds
 
@@ -96,7 +97,7 @@ def test_nan_alone_does_no_harm(monkeypatch):
     def all_of_them(missing, *values):
         return np.ones(len(values[0]), dtype=bool)
 
-    monkeypatch.setattr(arrays, "usable_rows", all_of_them)
+    monkeypatch.setattr(ready_rows, "usable_rows", all_of_them)
     case = dataclasses.replace(CASES["missing values"])
     with np.errstate(all="ignore"):
         found = compare_steps(case, 40, np.random.default_rng(0))
@@ -104,13 +105,13 @@ def test_nan_alone_does_no_harm(monkeypatch):
 
 
 def test_unit_ids_merged(monkeypatch):
-    unit_codes = arrays.unit_codes
+    unit_codes = units.unit_codes
 
     def merging(units, rows):
         keys = [u if u.startswith("new") else f"q{int(u[1:]) // 2}" for u in units]
         return unit_codes(keys, rows)
 
-    monkeypatch.setattr(arrays, "unit_codes", merging)
+    monkeypatch.setattr(units, "unit_codes", merging)
     assert not replayed("people", Effort(step_pairs=160, fit_pairs=0, runs=0)).holds
 
 

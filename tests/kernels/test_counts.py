@@ -17,8 +17,7 @@ from dpgp.kernels.counts import CountKernel, Graph, SpectrumKernel, WeisfeilerLe
 from dpgp.paper import dp_gp_inference
 from dpgp.paper.norm_bounds import eigenvalue_bound
 from dpgp.privacy.noise import SeededNoiseWarning
-from dpgp.private.arrays import object_array
-from dpgp.private.rows import Rows
+from dpgp.private.rows import Rows, object_array
 from dpgp.private.sums import integer_columns
 
 ALPHABET = "AB"

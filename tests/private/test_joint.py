@@ -7,7 +7,7 @@ from sklearn.gaussian_process.kernels import RBF
 from dpgp.domain import Box
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.private.joint import SiteRows
+from dpgp.private.fit import SiteRows
 from dpgp.private.rows import Rows
 from dpgp.private.sums import exact_count, exact_gram, exact_histograms
 from dpgp.sites import Meeting

@@ -13,7 +13,7 @@ import pytest
 
 import dpgp
 from dpgp.privacy.noise import SimulatedNoise
-from dpgp.private import joint as joint_fits
+from dpgp.private import fit as joint_fits
 from dpgp.sites import Site, SitesError, coordinate, read_roster
 from dpgp.sites.masks import JointNoise
 from dpgp.sites.site import _Seat
