@@ -134,7 +134,7 @@ def level_keys(element: Any) -> Iterator[str]:
     elif isinstance(element, bool | np.bool_):
         yield str(bool(element))
         yield str(int(element))
-    elif (number := _whole(element)) is not None:
+    elif (number := _level_number(element)) is not None:
         yield str(number)
 
 
@@ -143,20 +143,21 @@ def clean_text(text: str) -> str:
     return unicodedata.normalize("NFC", str.strip(text))
 
 
-def _whole(element: Any) -> int | None:
+def whole_number(element: Any) -> int | None:
     """Return a whole number that its type can hold exactly, None for all else."""
     if isinstance(element, np.timedelta64):  # to NumPy a span of time is a whole number
         return None
     if isinstance(element, int | np.integer):
-        number = int(element)
-    elif isinstance(element, float | np.floating):
+        return int(element)
+    if isinstance(element, float | np.floating):
         value = float(element)
         return int(value) if value.is_integer() and abs(value) < FIRST_UNSAFE_FLOAT else None
-    elif isinstance(element, Decimal) and (whole := whole_of_decimal(element)) is not None:
-        number = whole
-    else:
-        return None
-    return number if abs(number) < _FIRST_LONG else None
+    return whole_of_decimal(element) if isinstance(element, Decimal) else None
+
+
+def _level_number(element: Any) -> int | None:
+    number = whole_number(element)
+    return None if number is None or abs(number) >= _FIRST_LONG else number
 
 
 def listed_levels(levels: Any) -> list[Any] | None:
@@ -180,7 +181,7 @@ def _checked(level: Any, where: str) -> Level:
         return text
     if isinstance(level, bool | np.bool_):
         return bool(level)
-    number = _whole(level)
+    number = _level_number(level)
     if number is None:
         raise TypeError(
             f"{where} must hold texts, whole numbers, or True and False, got an element of type "

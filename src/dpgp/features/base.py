@@ -67,8 +67,8 @@ class UnitFeatures(Protocol):
         ...
 
 
-class WhitenedMap(Protocol):
-    """Features with anchors: what the release sums and the inference is about."""
+class WhitenedMap(UnitFeatures, Protocol):
+    """Features with anchors, of norm at most one: what the release sums, inference is about."""
 
     @property
     def anchors(self) -> Array:
@@ -78,15 +78,6 @@ class WhitenedMap(Protocol):
     @property
     def projection(self) -> Array:
         """P with w = P f(Z)."""
-        ...
-
-    @property
-    def dimension(self) -> int:
-        """Number of features."""
-        ...
-
-    def evaluate(self, U: Array, out: Array | None = None) -> Array:
-        """Return the features of the rows of ``U`` as columns of norm at most one."""
         ...
 
 

@@ -9,7 +9,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
@@ -19,9 +19,6 @@ import pyarrow as pa
 from dpgp.extras import install
 from dpgp.privacy.exact_sums import UnevenArithmeticError
 from dpgp.private.tables import ClusterError, TableError
-
-PACKAGES = {"dask": "distributed", "spark": "pyspark"}
-"""The packages that engines need; the extras of dpgp have the engines' names."""
 
 
 class Engine(Protocol):
@@ -44,17 +41,17 @@ def opened_engine(engine: str | None) -> Iterator[Engine | None]:
         yield None
         return
     check_engine(engine)
-    with ENGINES[engine]() as workers:
+    with ENGINES[engine][1]() as workers:
         yield workers
 
 
 def check_engine(engine: Any) -> None:
     """Raise where an engine is unknown, or its package is not installed."""
-    if engine not in PACKAGES:
-        names = " or ".join(repr(name) for name in PACKAGES)
+    if engine not in ENGINES:
+        names = " or ".join(repr(name) for name in ENGINES)
         raise ValueError(f"`engine` must be {names}, or None for this machine, got {engine!r}.")
     try:
-        import_module(PACKAGES[engine])
+        import_module(ENGINES[engine][0])
     except ImportError:
         raise ValueError(f"`engine` {engine!r} needs its package; run {install(engine)}.") from None
 
@@ -260,4 +257,8 @@ def _is_exception(kind: Any) -> bool:
     return isinstance(kind, type) and issubclass(kind, BaseException)
 
 
-ENGINES = {"dask": dask_engine, "spark": spark_engine}
+ENGINES: dict[str, tuple[str, Callable[[], AbstractContextManager[Engine]]]] = {
+    "dask": ("distributed", dask_engine),
+    "spark": ("pyspark", spark_engine),
+}
+"""The package that an engine needs, and what opens it; extras of dpgp have the engines' names."""

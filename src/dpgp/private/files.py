@@ -72,17 +72,14 @@ def _paths(source: str) -> list[str]:
         found = _files_in(Path(source))
     elif glob.has_magic(source) and not os.path.exists(source):
         # a pattern may match a folder and the files in it
-        matches = glob.glob(source, recursive=True)
-        found = sorted({path for match in matches for path in _matched(Path(match))})
+        matches = map(Path, glob.glob(source, recursive=True))
+        listed = (_files_in(path) if path.is_dir() else [str(path)] for path in matches)
+        found = sorted({path for paths in listed for path in paths})
     else:
         return [source]
     if not found:
         raise TableError(f"there is no file in '{source}'; name one, or where some are.")
     return found
-
-
-def _matched(path: Path) -> list[str]:
-    return _files_in(path) if path.is_dir() else [str(path)]
 
 
 def _files_in(folder: Path) -> list[str]:
@@ -141,7 +138,8 @@ def check_no_copies(paths: Sequence[str], files: Sequence[TableFile]) -> None:
     named = [(path, file) for path, file in every if path != STANDARD_INPUT]
     for as_long in _alike(named, _length):
         for same in _alike(as_long, _digest):
-            if _has_rows(same[0][1]):
+            file = same[0][1]
+            if any(True for _ in file.pieces(file.names[:1])):
                 raise TableError(
                     f"'{same[1][0]}' holds the same as '{same[0][0]}', so that its rows would "
                     "count twice; leave one of them out. If they are about different people, put "
@@ -189,10 +187,6 @@ def _read(named: tuple[str, TableFile], reading: Callable[[BinaryIO], Hashable])
         return path
 
 
-def _has_rows(file: TableFile) -> bool:
-    return any(True for _ in file.pieces(file.names[:1]))
-
-
 # --- the names of a table's columns, and nothing else of it ---------------------------------------
 #
 # A file without a header has somebody's row in its first line. What cannot be names is refused, in
@@ -225,10 +219,7 @@ def read_header(source: str) -> Header:
     """Read the names of the columns of a file."""
     file = open_files(source)[0]
     names = tuple(name for name in file.names if name)
-    if not names or len(set(names)) < len(names) or any(map(_is_no_name, names)):
+    can_be_names = all(is_name(name) and not _NO_NAME.fullmatch(name) for name in names)
+    if not names or len(set(names)) < len(names) or not can_be_names:
         raise TableError(f"{file.where}{NO_HEADER}")
     return Header(names, file.delimiter if isinstance(file, CsvFile) else None)
-
-
-def _is_no_name(text: str) -> bool:
-    return not is_name(text) or _NO_NAME.fullmatch(text) is not None

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from dpgp.privacy.exact_sums import shared_out
 from dpgp.private.cells import Cells
 from dpgp.private.engines import Engine, answers
 from dpgp.private.rows import RowReader, Rows
-from dpgp.private.source import Partial, RowQuestion, Source, merged, total_over
+from dpgp.private.source import Partial, RowQuestion, Source, merged, partial_sums, total_over
 from dpgp.private.table_objects import HeldTable, StreamedTable
 from dpgp.private.tables import (
     CHANGED,
@@ -306,8 +305,4 @@ class SumOfPart:
 
     def __call__(self, part: ReadFile) -> Partial:
         """Return the exact sum."""
-
-        def partial(batches: Iterator[Any]) -> Partial:
-            return self.question.partial(batch.rows() for batch in batches)
-
-        return shared_out(part.batches(), partial, 1)[0]
+        return partial_sums(part.batches(), self.question, 1)[0]

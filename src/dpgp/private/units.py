@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from decimal import Decimal
 from functools import reduce
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any
@@ -25,9 +24,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.categories import FIRST_UNSAFE_FLOAT, clean_text
+from dpgp.categories import FIRST_UNSAFE_FLOAT, clean_text, whole_number
 from dpgp.coded_rows import elements
-from dpgp.numeric import whole_of_decimal
 from dpgp.private.tables import CHANGED, TableError
 
 if TYPE_CHECKING:
@@ -41,7 +39,6 @@ Key = str | bytes
 
 MISSING = {"", ".", "na", "n/a", "#n/a", "nan", "null", "none", "<na>", "nat"}
 _TOO_LONG = 10**1000  # Python refuses to write very long numbers in decimal
-_WHOLE = (int, np.integer)
 _NARROW_FLOAT = re.compile(r"float(?!64)|half|extension|union|run_end")  # or what may hide one
 
 NOT_AN_IDENTIFIER = (
@@ -65,15 +62,10 @@ def unit_codes(units: Any, rows: int) -> Codes:
 
 def codes_of(identifiers: Sequence[Any]) -> Codes | None:
     """Return a number for every key; None where an element is no identifier."""
-    keys = identifiers if _are_numbers(identifiers) else keys_of(identifiers)
-    if keys is None:
-        return None
-    return numbered(keys)[1]
-
-
-def _are_numbers(identifiers: Sequence[Any]) -> bool:
-    """Return whether all are integers, of which equal ones have equal keys."""
-    return set(map(type, identifiers)) == {int} and max(map(abs, identifiers)) < _TOO_LONG
+    # of integers equal ones have equal keys
+    are_short = set(map(type, identifiers)) == {int} and max(map(abs, identifiers)) < _TOO_LONG
+    keys = identifiers if are_short else keys_of(identifiers)
+    return None if keys is None else numbered(keys)[1]
 
 
 def keys_of(identifiers: Iterable[Any]) -> list[Key] | None:
@@ -94,28 +86,13 @@ def key_of(identifier: Any) -> Key | None:
     text of its digits, so 7, 7.0 and "7" are one person, and "07" is another.
     """
     if isinstance(identifier, str):
-        return _text_key(identifier)
+        key = clean_text(identifier)
+        return None if len(key) <= 4 and key.casefold() in MISSING else key
     if isinstance(identifier, bytes):
         return bytes(identifier) or None
-    if isinstance(identifier, bool | np.timedelta64):  # whole numbers to Python and NumPy
-        return None
-    if isinstance(identifier, _WHOLE):
-        return _digits(int(identifier))
-    if isinstance(identifier, float):
-        safe = identifier.is_integer() and abs(identifier) < FIRST_UNSAFE_FLOAT
-        return _digits(int(identifier)) if safe else None
-    if isinstance(identifier, Decimal) and (whole := whole_of_decimal(identifier)) is not None:
-        return _digits(whole)
-    return None
-
-
-def _text_key(text: str) -> str | None:
-    key = clean_text(text)
-    return None if len(key) <= 4 and key.casefold() in MISSING else key
-
-
-def _digits(number: int) -> str | None:
-    return str(number) if -_TOO_LONG < number < _TOO_LONG else None
+    is_narrow = isinstance(identifier, np.floating) and not isinstance(identifier, float)
+    number = None if isinstance(identifier, bool) or is_narrow else whole_number(identifier)
+    return None if number is None or abs(number) >= _TOO_LONG else str(number)
 
 
 def _column(units: Any) -> NDArray[Any] | Sequence[Any] | None:
@@ -148,15 +125,13 @@ def _has_merged_people(units: Any) -> bool:
 def _codes_of_array(array: NDArray[Any]) -> Codes | None:
     if array.dtype.kind in "mM":  # dates would become numbers
         return None
-    if array.dtype.kind == "f" and not _are_safe(array):
-        return None
-    if array.dtype.kind in "iuf":
-        return np.unique(array, return_inverse=True)[1]
-    return codes_of(array.tolist())
-
-
-def _are_safe(floats: NDArray[np.floating]) -> bool:
-    return bool(np.all((np.abs(floats) < FIRST_UNSAFE_FLOAT) & (floats == np.floor(floats))))
+    if array.dtype.kind not in "iuf":
+        return codes_of(array.tolist())
+    if array.dtype.kind == "f":
+        are_exact = (np.abs(array) < FIRST_UNSAFE_FLOAT) & (array == np.floor(array))
+        if not are_exact.all():
+            return None
+    return np.unique(array, return_inverse=True)[1]
 
 
 # --- which rows of a unit count -------------------------------------------------------------------
