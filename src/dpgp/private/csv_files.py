@@ -24,7 +24,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from dpgp.private.cells import Cells
-from dpgp.private.tables import DAMAGED, Piece, TableError, clean_names, opened_file
+from dpgp.private.tables import DAMAGED, Piece, TableError, clean_names, opened_file, or_refused
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ class CsvFile:
         with _stream(path, where, held) as stream:
             line = _or_error(lambda: first_line(stream), where)
             start = stream.tell()
-        header = _decoded(line, where).removeprefix("\ufeff")
+        header = or_refused(line.decode, where + NOT_UTF_8).removeprefix("\ufeff")
         delimiter = find_delimiter(header)
         names = clean_names(_or_error(lambda: cells_of(header, delimiter), where))
         return cls(path, where, names, delimiter, start, None, held)
@@ -97,37 +97,33 @@ class CsvFile:
     def _parsed(self, lines: bytes, names: Sequence[str]) -> Cells:
         _or_error(lambda: check_lines(lines, self.delimiter), self.where)
         if not lines.isascii():
-            _decoded(lines, self.where)
+            or_refused(lines.decode, self.where + NOT_UTF_8)
         if len(self.names) > 1 and (lines.startswith(b"\n") or b"\n\n" in lines):
             raise TableError(self.where + UNEQUAL_LINES)
-        table = self._table(lines, [self.names.index(name) for name in names])
-        if table is None:
-            raise TableError(self.where + UNEQUAL_LINES)
+        positions = [self.names.index(name) for name in names]
+        table = or_refused(lambda: self._table(lines, positions), self.where + UNEQUAL_LINES)
         return Cells(table.rename_columns(list(names)), self.where, self.decimal)
 
-    def _table(self, lines: bytes, positions: Sequence[int]) -> pa.Table | None:
+    def _table(self, lines: bytes, positions: Sequence[int]) -> pa.Table:
         if lines.startswith(BOM_UTF8):  # Arrow drops one wherever it begins to read
             lines = BOM_UTF8 + lines
         every = [str(k) for k in range(len(self.names))]
         quote = '"' if b'"' in lines else False
         wanted = [str(k) for k in positions]
-        try:
-            return arrow_csv.read_csv(
-                pa.BufferReader(lines),
-                read_options=arrow_csv.ReadOptions(
-                    column_names=every, use_threads=False, block_size=len(lines) + 1
-                ),
-                parse_options=arrow_csv.ParseOptions(
-                    delimiter=self.delimiter, quote_char=quote, ignore_empty_lines=False
-                ),
-                convert_options=arrow_csv.ConvertOptions(
-                    column_types=dict.fromkeys(wanted, pa.string()),
-                    include_columns=wanted,
-                    null_values=[],
-                ),
-            )
-        except Exception:  # whatever it says may quote the data
-            return None
+        return arrow_csv.read_csv(
+            pa.BufferReader(lines),
+            read_options=arrow_csv.ReadOptions(
+                column_names=every, use_threads=False, block_size=len(lines) + 1
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self.delimiter, quote_char=quote, ignore_empty_lines=False
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(wanted, pa.string()),
+                include_columns=wanted,
+                null_values=[],
+            ),
+        )
 
 
 def _next_row(stream: BinaryIO, at: int) -> int:
@@ -163,14 +159,6 @@ def _or_error(read: Callable[[], T], where: str) -> T:
     except (OSError, EOFError, zlib.error):
         message = DAMAGED
     raise TableError(where + message)
-
-
-def _decoded(text: bytes, where: str) -> str:
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        pass
-    raise TableError(where + NOT_UTF_8)
 
 
 # --- lines ----------------------------------------------------------------------------------------
