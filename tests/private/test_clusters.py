@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -29,8 +30,8 @@ from dpgp.private.sums import CountSum, exact_count, exact_gram
 from dpgp.private.table_rows import (
     ArithmeticOfWorkersWarning,
     ClusterRows,
-    PartMeasure,
     TableRows,
+    part_sizes,
     read_files,
 )
 from dpgp.private.tables import ClusterError, TableError
@@ -208,7 +209,7 @@ def test_a_file_that_a_worker_does_not_find_is_named(engine, folder, tmp_path):
     files = open_files([folder, tmp_path / "gone.csv"])
     (tmp_path / "gone.csv").unlink()
     with pytest.raises(TableError, match=r"gone.csv': no such file"):
-        list(answers(engine, PartMeasure(wanted()), files))
+        list(answers(engine, partial(part_sizes, wanted()), files))
 
 
 class Uneven:
@@ -300,8 +301,7 @@ def test_tables_in_memory_do_not_travel():
 
 OUR_SPARK = """
 import os
-from dpgp.private.table_rows import answers
-from dpgp.private.engines import opened_engine
+from dpgp.private.engines import answers, opened_engine
 from dpgp.private.tables import ClusterError
 before = os.environ.get("PYSPARK_PYTHON")
 try:

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -64,29 +65,23 @@ class Failure:
     words: str
 
 
-@dataclass(frozen=True)
-class InWords:
-    """Calls work, and returns a failure instead of raising it: logs of workers would quote it."""
-
-    work: Callable[[Any], Any]
-
-    def __call__(self, item: Any) -> Any:
-        """Return the result, or what went wrong."""
-        try:
-            return self.work(item)
-        except (TableError, UnevenArithmeticError) as error:
-            return Failure(type(error), str(error))
-        except Exception as error:  # whatever it says may quote the data
-            words = f"a worker failed with {type(error).__name__}; this pass released nothing."
-            return Failure(ClusterError, words)
-
-
 def answers(engine: Engine, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
     """Yield what workers answer for every item; raise what went wrong on one of them."""
-    for answer in engine.each(InWords(work), items):
+    for answer in engine.each(partial(_in_words, work), items):
         if isinstance(answer, Failure):
             raise answer.kind(answer.words)
         yield answer
+
+
+def _in_words(work: Callable[[Any], Any], item: Any) -> Any:
+    """Return the result, or a failure instead of raising it: logs of workers would quote it."""
+    try:
+        return work(item)
+    except (TableError, UnevenArithmeticError) as error:
+        return Failure(type(error), str(error))
+    except Exception as error:  # whatever it says may quote the data
+        words = f"a worker failed with {type(error).__name__}; this pass released nothing."
+        return Failure(ClusterError, words)
 
 
 # --- Dask: the client that is open, or else workers of this machine -------------------------------

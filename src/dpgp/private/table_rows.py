@@ -11,15 +11,15 @@ Noise is drawn by whoever asks, and nowhere else.
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import zip_longest
 
 import numpy as np
 
-from dpgp.privacy.exact_sums import shared_out
+from dpgp.blas import in_order
 from dpgp.private.cells import Cells
 from dpgp.private.engines import Engine, answers
 from dpgp.private.rows import RowReader, Rows
@@ -167,23 +167,14 @@ def _sizes(
 ) -> list[tuple[int, ...]]:
     """Read every piece once, and return how many rows each has, file by file."""
 
-    def measure(share: Iterator[tuple[int, int, Piece]]) -> dict[tuple[int, int], int]:
-        return {(file, place): len(reader.rows(piece())) for file, place, piece in share}
+    def measured(piece: tuple[int, Piece]) -> tuple[int, int]:
+        return piece[0], len(reader.rows(piece[1]()))
 
-    pieces = (
-        (number, place, piece)
-        for number, file in enumerate(files)
-        for place, piece in enumerate(file.pieces(reader.names))
-    )
-    found = {
-        key: size
-        for part in shared_out(watched_first(pieces), measure, threads)
-        for key, size in part.items()
-    }
-    counts: list[list[int]] = [[] for _ in files]
-    for file, place in sorted(found):
-        counts[file].append(found[file, place])
-    return [tuple(sizes) for sizes in counts]
+    pieces = ((k, piece) for k, file in enumerate(files) for piece in file.pieces(reader.names))
+    sizes: list[list[int]] = [[] for _ in files]
+    for k, size in in_order(watched_first(pieces), measured, threads):
+        sizes[k].append(size)
+    return [tuple(counts) for counts in sizes]
 
 
 def _read(
@@ -215,8 +206,8 @@ def _kept(
         kept = first_rows(lambda: _cells(files, unit), every, unit, most)
     else:
         groups = max(number_of_groups(every), engine.workers)
-        work = FirstOfGroup(tuple(files), every, unit, most, groups)
-        kept = reduce(either, list(answers(engine, work, range(groups))))
+        work = functools.partial(part_of_units, tuple(files), every, unit, most, groups)
+        kept = functools.reduce(either, answers(engine, work, range(groups)))
     return file_by_file(kept, sizes)
 
 
@@ -245,7 +236,9 @@ class ClusterRows:
             require(file, reader.names)
         count = -(-PARTS_PER_WORKER * engine.workers // len(files))
         parts = [part for file in files for part in file.parts(count)]
-        sizes = list(watched_first(answers(engine, PartMeasure(reader), parts), len(parts)))
+        sizes = list(
+            watched_first(answers(engine, functools.partial(part_sizes, reader), parts), len(parts))
+        )
         return cls(TableRows(_read(parts, reader, sizes, engine)), engine)
 
     def __repr__(self) -> str:
@@ -262,47 +255,25 @@ class ClusterRows:
     def total(self, question: RowQuestion, threads: int | None = None) -> Integers:
         """Return the exact sum over all rows, after one pass over the files."""
         parts = self.table.files
-        partials = answers(self.engine, SumOfPart(question), parts)
+        partials = answers(self.engine, functools.partial(part_sum, question), parts)
         total = merged(list(watched(partials, [sum(part.sizes) for part in parts])))
         if total.arithmetic != question.partial(()).arithmetic:
             warnings.warn(OTHER_ARITHMETIC, ArithmeticOfWorkersWarning, stacklevel=2)
         return total.integers
 
 
-@dataclass(frozen=True)
-class PartMeasure:
-    """Reads a part once, and says how many rows each of its pieces has."""
-
-    reader: RowReader
-
-    def __call__(self, part: TableFile) -> tuple[int, ...]:
-        """Return the sizes, after every cell was read."""
-        pieces = part.pieces(self.reader.names)
-        return tuple(len(self.reader.rows(piece())) for piece in pieces)
+def part_sizes(reader: RowReader, part: TableFile) -> tuple[int, ...]:
+    """Return how many rows each piece of a part has, after every cell was read."""
+    return tuple(len(reader.rows(piece())) for piece in part.pieces(reader.names))
 
 
-@dataclass(frozen=True)
-class FirstOfGroup:
-    """Reads the identifiers of the whole table, for the units of one group."""
-
-    parts: tuple[TableFile, ...]
-    sizes: tuple[int, ...]
-    unit: str
-    most: int
-    groups: int
-
-    def __call__(self, group: int) -> list[Bits]:
-        """Return which rows are among the first of a unit of this group."""
-        cells = _cells(self.parts, self.unit)
-        return first_of_group(cells, self.sizes, self.unit, self.most, group, self.groups)
+def part_sum(question: RowQuestion, part: ReadFile) -> Partial:
+    """Return the exact sum over a part, on one thread of a worker."""
+    return partial_sums(part.batches(), question, 1)[0]
 
 
-@dataclass(frozen=True)
-class SumOfPart:
-    """Sums a part, on one thread of a worker."""
-
-    question: RowQuestion
-
-    def __call__(self, part: ReadFile) -> Partial:
-        """Return the exact sum."""
-        return partial_sums(part.batches(), self.question, 1)[0]
+def part_of_units(
+    files: Sequence[TableFile], sizes: Sequence[int], unit: str, most: int, groups: int, group: int
+) -> list[Bits]:
+    """Read the identifiers of the whole table; return which rows count, of the units of a group."""
+    return first_of_group(_cells(files, unit), sizes, unit, most, group, groups)
