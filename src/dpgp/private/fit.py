@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from dpgp.private.rows import Rows
     from dpgp.sites import Meeting, Site
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger(__name__)  # of steps, which the command line shows one after the other
+_log_of_sites = logging.getLogger("dpgp.sites")  # of what stays to be read
 
 MOST_NUMBERS = 2**24
 """Numbers of one release at most: a Gram matrix of all features and targets that fit a file."""
@@ -149,7 +150,7 @@ def fit_in(
     """Do our part of a joint fit."""
     agreement = meeting.agreement
     if not agreement.is_even:
-        _log.warning(UNEVEN)
+        _log_of_sites.warning(UNEVEN)
     ours = SiteRows(rows, meeting)
     try:
         return fit_rows(
