@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import Any, TypeVar
 
 from dpgp.decimal_mark import marked
 from dpgp.plain_text import is_name
@@ -33,7 +33,6 @@ T = TypeVar("T")
 
 _FEATHER_1 = b"FEA1"
 _LONGEST_MAGIC = len(office_files.STATA)
-_BLOCK = 2**20  # bytes of a file that are hashed at a time
 
 KINDS: tuple[tuple[bytes, Callable[[str, str], TableFile]], ...] = (
     (PARQUET, ParquetFile.opened),
@@ -168,16 +167,10 @@ def _length(named: tuple[str, TableFile]) -> Hashable:
 
 
 def _digest(named: tuple[str, TableFile]) -> Hashable:
-    def digest(stream: BinaryIO) -> bytes:
-        found = hashlib.sha256()
-        while block := stream.read(_BLOCK):
-            found.update(block)
-        return found.digest()
-
-    return _read(named, digest)
+    return _read(named, lambda stream: hashlib.file_digest(stream, "sha256").digest())
 
 
-def _read(named: tuple[str, TableFile], reading: Callable[[BinaryIO], Hashable]) -> Hashable:
+def _read(named: tuple[str, TableFile], reading: Callable[[Any], Hashable]) -> Hashable:
     """Return something of a file's content, uncompressed; its path where that cannot be read."""
     path, file = named
     try:
