@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 
 MISS = 0.05
 DELTA = 1e-5

@@ -17,7 +17,7 @@ from rich.table import Table
 from sklearn.gaussian_process.kernels import RBF
 from threadpoolctl import threadpool_limits
 
-from dpgp.features.kernel_values import kernel_features
+from dpgp.features.inducing import kernel_features
 from dpgp.features.placement import regular_grid
 from dpgp.private.rows import Rows
 from dpgp.private.sums import BLOCK_ROWS, exact_gram, integer_columns

@@ -16,8 +16,8 @@ from rich.table import Table
 from threadpoolctl import threadpool_limits
 
 from dpgp.domain import Box
+from dpgp.features.inducing import ProjectedFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.projected import ProjectedFeatures
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.families import MetricFamily, first_metric
 from dpgp.inference.many.stages import SMALLEST_NORM, MetricFit

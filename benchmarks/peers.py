@@ -37,10 +37,10 @@ print(json.dumps({"wall": time.perf_counter() - start, "cpu": time.process_time(
 OURS = """
 from sklearn.gaussian_process.kernels import RBF
 from dpgp.domain import Box
-from dpgp.features.grid import GridFeatures
+from dpgp.features.combined import GridFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.placement import as_grid
-from dpgp.privacy.fixed_point import UNIT, shrinkage
+from dpgp.privacy.exact_sums import UNIT, shrinkage
 from dpgp.private.rows import Rows
 from dpgp.private.sums import exact_gram
 

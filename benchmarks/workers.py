@@ -18,15 +18,15 @@ from sklearn.gaussian_process.kernels import RBF
 from workshop import write_table
 
 from dpgp.domain import Box
-from dpgp.features.grid import GridFeatures
+from dpgp.features.combined import GridFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.placement import as_grid, regular_grid
 from dpgp.options import Options
-from dpgp.private.cluster_rows import ClusterRows
-from dpgp.private.dask_engine import DaskEngine
+from dpgp.private.engines import DaskEngine
 from dpgp.private.files import open_files
+from dpgp.private.rows import RowReader
 from dpgp.private.sums import exact_gram
-from dpgp.private.table_rows import Wanted
+from dpgp.private.table_rows import ClusterRows
 
 ROWS, REPEATS = 2_000_000, 3
 BOX = Box.from_bounds((-1, 1), 2, ["x0", "x1"])
@@ -48,7 +48,7 @@ def main():
 
 def seconds_of(folder, workers):
     options = Options.parse(box=BOX, target_box=Box.from_bounds((-3, 3), 1, ["y"]))
-    wanted = Wanted(("x0", "x1"), ("y",), None, options)
+    wanted = RowReader(("x0", "x1"), ("y",), None, options)
     cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0")
     with cluster, Client(cluster) as client:
         source = ClusterRows.opened(open_files(folder), wanted, DaskEngine(client))

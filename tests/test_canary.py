@@ -26,8 +26,8 @@ from dpgp.audit.tables import CASES
 from dpgp.cli import app
 from dpgp.cli.progress import each_step
 from dpgp.inference.stages import TargetFit
+from dpgp.kernels.counts import SpectrumKernel
 from dpgp.kernels.given import NormalizedKernel
-from dpgp.kernels.spectrum import SpectrumKernel
 from dpgp.paper import dp_gp_inference, dp_gp_learn_hyperparameters
 from dpgp.privacy import noise
 

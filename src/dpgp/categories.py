@@ -29,7 +29,7 @@ MOST_INDICATORS = 100
 """Most indicators of all categories: a metric over them takes memory and noise for every pair."""
 
 LONGEST_LEVEL = 200
-_FIRST_UNSAFE_FLOAT = 2.0**53  # from here on two whole numbers may be one float
+FIRST_UNSAFE_FLOAT = 2.0**53  # from here on two whole numbers may be one float
 _FIRST_LONG = 2**63
 
 WHY_PUBLIC = "levels are public knowledge and cannot be read from the data, which would leak it"
@@ -130,33 +130,34 @@ def check_indicators(categories: Iterable[Category | None]) -> None:
 def level_keys(element: Any) -> Iterator[str]:
     """Yield the texts by which one element may be known as a level; none for what can be none."""
     if isinstance(element, str):
-        yield clean_level(element)
+        yield clean_text(element)
     elif isinstance(element, bool | np.bool_):
         yield str(bool(element))
         yield str(int(element))
-    elif (number := _whole(element)) is not None:
+    elif (number := _level_number(element)) is not None:
         yield str(number)
 
 
-def clean_level(text: str) -> str:
+def clean_text(text: str) -> str:
     """Return a text in one spelling: composed characters, no blanks around."""
     return unicodedata.normalize("NFC", str.strip(text))
 
 
-def _whole(element: Any) -> int | None:
+def whole_number(element: Any) -> int | None:
     """Return a whole number that its type can hold exactly, None for all else."""
     if isinstance(element, np.timedelta64):  # to NumPy a span of time is a whole number
         return None
     if isinstance(element, int | np.integer):
-        number = int(element)
-    elif isinstance(element, float | np.floating):
+        return int(element)
+    if isinstance(element, float | np.floating):
         value = float(element)
-        return int(value) if value.is_integer() and abs(value) < _FIRST_UNSAFE_FLOAT else None
-    elif isinstance(element, Decimal) and (whole := whole_of_decimal(element)) is not None:
-        number = whole
-    else:
-        return None
-    return number if abs(number) < _FIRST_LONG else None
+        return int(value) if value.is_integer() and abs(value) < FIRST_UNSAFE_FLOAT else None
+    return whole_of_decimal(element) if isinstance(element, Decimal) else None
+
+
+def _level_number(element: Any) -> int | None:
+    number = whole_number(element)
+    return None if number is None or abs(number) >= _FIRST_LONG else number
 
 
 def listed_levels(levels: Any) -> list[Any] | None:
@@ -171,7 +172,7 @@ def listed_levels(levels: Any) -> list[Any] | None:
 
 def _checked(level: Any, where: str) -> Level:
     if isinstance(level, str):
-        text = clean_level(level)
+        text = clean_text(level)
         if not text or len(text) > LONGEST_LEVEL or not is_plain(text):
             raise ValueError(
                 f"{where} must hold texts of 1 to {LONGEST_LEVEL} characters, without line breaks, "
@@ -180,7 +181,7 @@ def _checked(level: Any, where: str) -> Level:
         return text
     if isinstance(level, bool | np.bool_):
         return bool(level)
-    number = _whole(level)
+    number = _level_number(level)
     if number is None:
         raise TypeError(
             f"{where} must hold texts, whole numbers, or True and False, got an element of type "

@@ -26,8 +26,8 @@ from dpgp.options import Options
 from dpgp.planning.few_rows import FewRowsWarning, are_few, nothing_better
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.privacy.noise import noise_source
-from dpgp.private.arrays import scaled_rows
-from dpgp.private.joint import fit_alone_or_jointly
+from dpgp.private.fit import fit_alone_or_jointly
+from dpgp.private.rows import scaled_rows
 from dpgp.report.guarantee import WeakGuaranteeWarning, weak_points
 from dpgp.types import Array
 

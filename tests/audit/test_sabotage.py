@@ -11,11 +11,12 @@ from dpgp.audit.replay import DivergedError, compare_fits, compare_steps
 from dpgp.audit.run import Effort
 from dpgp.audit.tables import CASES
 from dpgp.domain import Box
-from dpgp.features.residuals import Residuals
-from dpgp.privacy import fixed_point
+from dpgp.features.inputs import Residuals
+from dpgp.privacy import exact_sums
 from dpgp.privacy.books import Books
 from dpgp.privacy.noise import SecureNoise
-from dpgp.private import arrays, sums
+from dpgp.private import rows as ready_rows
+from dpgp.private import sums, units
 
 
 def replayed(name, effort=None, seed=0):
@@ -36,7 +37,7 @@ def test_clip_removed(monkeypatch):
         return targets.copy()
 
     def rounded(values):
-        values *= fixed_point.UNIT
+        values *= exact_sums.UNIT
         np.clip(values, -(2.0**50), 2.0**50, out=values)
         np.rint(values, out=values)
 
@@ -49,7 +50,7 @@ def test_features_longer_than_one(monkeypatch):
     """The other clip: that of the features' norm, with features that do not keep it."""
 
     def rounded(psi):
-        psi *= 3.0 * fixed_point.UNIT
+        psi *= 3.0 * exact_sums.UNIT
         np.rint(psi, out=psi)
 
     monkeypatch.setattr(sums, "round_columns", rounded)
@@ -85,8 +86,8 @@ def test_nan_injected(monkeypatch):
     def all_of_them(missing, *values):
         return np.ones(len(values[0]), dtype=bool)
 
-    monkeypatch.setattr(arrays, "usable_rows", all_of_them)
-    monkeypatch.setattr(fixed_point, "_fit", lambda squares: ~(squares > fixed_point.UNIT**2))
+    monkeypatch.setattr(ready_rows, "usable_rows", all_of_them)
+    monkeypatch.setattr(exact_sums, "_fit", lambda squares: ~(squares > exact_sums.UNIT**2))
     assert not replayed("missing values").holds
 
 
@@ -96,7 +97,7 @@ def test_nan_alone_does_no_harm(monkeypatch):
     def all_of_them(missing, *values):
         return np.ones(len(values[0]), dtype=bool)
 
-    monkeypatch.setattr(arrays, "usable_rows", all_of_them)
+    monkeypatch.setattr(ready_rows, "usable_rows", all_of_them)
     case = dataclasses.replace(CASES["missing values"])
     with np.errstate(all="ignore"):
         found = compare_steps(case, 40, np.random.default_rng(0))
@@ -104,13 +105,13 @@ def test_nan_alone_does_no_harm(monkeypatch):
 
 
 def test_unit_ids_merged(monkeypatch):
-    unit_codes = arrays.unit_codes
+    unit_codes = units.unit_codes
 
     def merging(units, rows):
         keys = [u if u.startswith("new") else f"q{int(u[1:]) // 2}" for u in units]
         return unit_codes(keys, rows)
 
-    monkeypatch.setattr(arrays, "unit_codes", merging)
+    monkeypatch.setattr(units, "unit_codes", merging)
     assert not replayed("people", Effort(step_pairs=160, fit_pairs=0, runs=0)).holds
 
 

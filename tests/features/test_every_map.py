@@ -10,14 +10,23 @@ from py_mini_racer import MiniRacer
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
 from dpgp.arithmetic import NUMPY
-from dpgp.features.column import ColumnFeatures
-from dpgp.features.concatenated import ConcatenatedFeatures, additive_features
-from dpgp.features.files import features_from_json, features_to_json
-from dpgp.features.grid import GridFeatures
+from dpgp.features.base import (
+    MAPS,
+    evaluate,
+    feature_tree,
+    features_from_json,
+    features_to_json,
+    maps,
+)
+from dpgp.features.combined import (
+    ColumnFeatures,
+    ConcatenatedFeatures,
+    GridFeatures,
+    additive_features,
+)
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid
-from dpgp.features.registry import MAPS, evaluate, feature_tree, maps
 from dpgp.report.html.browser import plain, posterior_script
 
 POINTS = low_discrepancy_points([-1, -1], [1, 1], 7)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
-from dpgp.features.kernel_values import GridKernelFeatures, KernelFeatures, kernel_features
+from dpgp.features.inducing import GridKernelFeatures, KernelFeatures, kernel_features
 from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.kernels.given import ProductKernel
 

@@ -3,8 +3,8 @@ from numpy.testing import assert_allclose
 from sklearn.gaussian_process.kernels import RBF
 
 from dpgp.arithmetic import NUMPY
+from dpgp.features.base import missing_covariance, missing_variance
 from dpgp.features.inducing import InducingFeatures
-from dpgp.features.missing import missing_covariance, missing_variance
 
 KERNEL = RBF(0.6)
 

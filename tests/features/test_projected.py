@@ -5,9 +5,12 @@ from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF
 
 from dpgp.domain import Box
-from dpgp.features.inducing import InducingFeatures
+from dpgp.features.inducing import (
+    DictionaryValues,
+    InducingFeatures,
+    ProjectedFeatures,
+)
 from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.projected import DictionaryValues, ProjectedFeatures
 from dpgp.inference.many.families import REFERENCE, kernel_of
 
 GENERATOR = np.random.default_rng(0)

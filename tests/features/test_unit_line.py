@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpgp.features.linear import LinearFeatures
-from dpgp.features.unit_line import UnitLine
+from dpgp.features.linear import LinearFeatures, UnitLine
 
 LINE = UnitLine(3, 0.2, 0.25)
 

@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
-from dpgp.features.concatenated import ConcatenatedFeatures, additive_features
-from dpgp.features.grid import GridFeatures
+from dpgp.features.combined import ConcatenatedFeatures, GridFeatures, additive_features
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid

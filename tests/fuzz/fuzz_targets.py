@@ -20,10 +20,10 @@ from dpgp.cli.request import Request
 from dpgp.cli.rows import read_rows
 from dpgp.ledger import Ledger, LedgerError
 from dpgp.ledger.account import Account
+from dpgp.ledger.ledger import FitPrice
 from dpgp.ledger.records import Other, record_from_json, record_to_json
-from dpgp.ledger.reservation import FitPrice
 from dpgp.model.file import ModelFileError
-from dpgp.privacy.events import GaussianRelease
+from dpgp.privacy.books import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.tables import TableError
 from dpgp.verify import verify

@@ -4,7 +4,7 @@ from scipy.stats import norm
 from simulated_stages import KERNEL, features_1d
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
-from dpgp.features.grid import GridFeatures
+from dpgp.features.combined import GridFeatures
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import regular_grid

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
-from dpgp.features.grid import GridFeatures
+from dpgp.features.combined import GridFeatures
 from dpgp.features.placement import regular_grid
 from dpgp.inference.evidence import combine_stages, second_moment_evidence
 from dpgp.inference.priors import default_kernel

@@ -12,15 +12,12 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from dpgp import NormalizedKernel
-from dpgp.features.kernel_values import kernel_features
-from dpgp.kernels.counts import CountKernel
-from dpgp.kernels.spectrum import SpectrumKernel
-from dpgp.kernels.weisfeiler_lehman import Graph, WeisfeilerLehmanKernel
+from dpgp.features.inducing import kernel_features
+from dpgp.kernels.counts import CountKernel, Graph, SpectrumKernel, WeisfeilerLehmanKernel
 from dpgp.paper import dp_gp_inference
 from dpgp.paper.norm_bounds import eigenvalue_bound
 from dpgp.privacy.noise import SeededNoiseWarning
-from dpgp.private.arrays import object_array
-from dpgp.private.rows import Rows
+from dpgp.private.rows import Rows, object_array
 from dpgp.private.sums import integer_columns
 
 ALPHABET = "AB"

@@ -14,7 +14,6 @@ from dpgp.arithmetic import NUMPY
 from dpgp.checked_values import ModelFileError
 from dpgp.kernels.bounds import check_kernel, envelope, product_factors, variance_bound
 from dpgp.kernels.envelopes import BoxCells
-from dpgp.kernels.files import kernel_from_json, kernel_to_json, own_kernel_from_json
 from dpgp.kernels.formula import (
     batch_diag,
     batch_gram,
@@ -26,7 +25,15 @@ from dpgp.kernels.formula import (
     specify,
     weighted_gram,
 )
-from dpgp.kernels.known import FORMULAS, KERNELS, as_kernel, is_sklearn_kernel
+from dpgp.kernels.known import (
+    FORMULAS,
+    KERNELS,
+    as_kernel,
+    is_sklearn_kernel,
+    kernel_from_json,
+    kernel_to_json,
+    own_kernel_from_json,
+)
 from dpgp.kernels.linear import AdditiveRBF, constant, straight
 from dpgp.kernels.stationary import RBF, MetricRBF
 from dpgp.report.html.browser import plain, posterior_script

@@ -10,9 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 from py_mini_racer import MiniRacer
 
-from dpgp.kernels.files import kernel_from_json, kernel_to_json
 from dpgp.kernels.formula import batch_gram, exported_tree
-from dpgp.kernels.known import FORMULAS, KERNELS
+from dpgp.kernels.known import FORMULAS, KERNELS, kernel_from_json, kernel_to_json
 from dpgp.kernels.parameters import Measure, Parameter
 from dpgp.kernels.stationary import LENGTHS, Radial
 from dpgp.report.html.browser import kernel_formulas, plain, posterior_script

@@ -15,9 +15,8 @@ from dpgp.kernels.bounds import (
     variance_bound,
 )
 from dpgp.kernels.envelopes import BoxCells
-from dpgp.kernels.files import kernel_to_json
 from dpgp.kernels.formula import batch_diag, batch_gram
-from dpgp.kernels.known import as_kernel
+from dpgp.kernels.known import as_kernel, kernel_to_json
 
 X = np.random.default_rng(0).uniform(-1, 1, (6, 2))
 

@@ -11,8 +11,7 @@ from ledger_fits import X, Y, regressor
 
 from dpgp.ledger import Ledger, LedgerError
 from dpgp.ledger.records import Closed, Reserved
-from dpgp.privacy.accounting import mu_of_guarantee
-from dpgp.privacy.books import BudgetError
+from dpgp.privacy.books import BudgetError, mu_of_guarantee
 from dpgp.privacy.calibration import epsilon_of_mu
 from dpgp.privacy.noise import SecureNoise
 

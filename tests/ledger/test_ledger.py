@@ -20,10 +20,9 @@ from dpgp import BudgetError, Ledger, LedgerError
 from dpgp.cli import app
 from dpgp.inference.stages import TargetFit
 from dpgp.ledger.account import Account, Cap, Cost, epsilon_that_fits
+from dpgp.ledger.ledger import LedgerWarning
 from dpgp.ledger.records import Closed, Opened, Other, Reserved, record_from_json, record_to_json
-from dpgp.ledger.reservation import LedgerWarning
-from dpgp.privacy.accounting import Spent, mu_of_guarantee
-from dpgp.privacy.events import GaussianRelease
+from dpgp.privacy.books import GaussianRelease, Spent, mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SecureNoise
 

@@ -24,7 +24,7 @@ from sklearn.gaussian_process import kernels as sk
 import dpgp
 from dpgp import NormalizedKernel, PrivateGPClassifier, PrivateGPRegressor, ProductKernel
 from dpgp.json_document import layout
-from dpgp.kernels.files import kernel_to_json, own_kernel_from_json
+from dpgp.kernels.known import kernel_to_json, own_kernel_from_json
 from dpgp.model.file import FORMAT, ModelFileError
 from dpgp.model.file.model import decode, encode
 from dpgp.model.file.releases import LAWS

@@ -13,7 +13,7 @@ from dpgp.paper.coinpress import STEPS, coinpress_mean, step_mus, step_shares, t
 from dpgp.privacy import mechanism
 from dpgp.privacy.books import BudgetError, GaussianBooks
 from dpgp.privacy.calibration import rho_of_mu
-from dpgp.privacy.fixed_point import UNIT
+from dpgp.privacy.exact_sums import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import DrawnNoise, SimulatedNoise
 

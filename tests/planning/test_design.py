@@ -21,7 +21,7 @@ from dpgp.planning.design import (
 )
 from dpgp.planning.forecast import Errors
 from dpgp.planning.setting import Setting
-from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.steps import Purse, planned_steps
 
 

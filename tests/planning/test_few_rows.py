@@ -7,7 +7,7 @@ import pytest
 
 import dpgp
 from dpgp.planning.few_rows import FEWEST, FewRowsWarning, are_few, nothing_better
-from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 
 ABOUT = {"bounds": (0, 1), "target_bounds": (0, 1), "delta": 1e-6}
 

@@ -23,7 +23,7 @@ from dpgp.planning.prior_functions import (
     plausible_functions,
 )
 from dpgp.planning.setting import Setting
-from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.steps import Stage

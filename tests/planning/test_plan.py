@@ -13,7 +13,7 @@ from dpgp.planning import design
 from dpgp.planning.design import choose_design
 from dpgp.planning.plan import Plan
 from dpgp.planning.setting import Setting
-from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.steps import Stage
 

@@ -8,9 +8,8 @@ from dp_accounting.pld import PLDAccountant
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpgp.privacy.accounting import Spent, mu_of_guarantee
+from dpgp.privacy.books import ApproximateRelease, GaussianRelease, Spent, mu_of_guarantee
 from dpgp.privacy.calibration import delta_of_mu
-from dpgp.privacy.events import ApproximateRelease, GaussianRelease
 
 DELTA = 1e-5
 

@@ -5,11 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpgp.privacy import books as module
-from dpgp.privacy.accounting import ETA_ALLOWANCE
-from dpgp.privacy.books import Books, BudgetError, GaussianBooks
+from dpgp.privacy.books import ETA_ALLOWANCE, Books, BudgetError, GaussianBooks, GaussianRelease
 from dpgp.privacy.calibration import delta_of_mu
 from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.events import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SecureNoise, SimulatedNoise
 

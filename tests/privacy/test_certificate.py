@@ -5,8 +5,8 @@ import math
 import pytest
 
 from dpgp import markup as cards
+from dpgp.privacy.books import ApproximateRelease, GaussianRelease
 from dpgp.privacy.certificate import Certificate, spending_noted
-from dpgp.privacy.events import ApproximateRelease, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 
 GRAM = GaussianRelease("stage 1", 1.23456, 7.65432, 1234, 2.0**40)

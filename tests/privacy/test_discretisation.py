@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpgp.privacy.calibration import delta_of_mu
-from dpgp.privacy.discretisation import (
+from dpgp.privacy.noise import (
     LOG_TAIL,
     MIN_SCALE,
     continuous_target,

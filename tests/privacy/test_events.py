@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpgp.privacy.discretisation import discretisation_cost
-from dpgp.privacy.events import ApproximateRelease, GaussianRelease
+from dpgp.privacy.books import ApproximateRelease, GaussianRelease
+from dpgp.privacy.noise import discretisation_cost
 
 sizes = st.floats(1e-100, 1e100)
 

@@ -6,7 +6,9 @@ import pytest
 
 from dpgp.privacy import exact_sums
 from dpgp.privacy.exact_sums import (
+    FRACTION_BITS,
     MAX_BLOCK_ROWS,
+    UNIT,
     ExactGram,
     UnevenArithmeticError,
     check_arithmetic,
@@ -14,7 +16,6 @@ from dpgp.privacy.exact_sums import (
     shared_out,
     sum_columns,
 )
-from dpgp.privacy.fixed_point import FRACTION_BITS, UNIT
 
 
 def integer_columns(seed, dimension, rows):

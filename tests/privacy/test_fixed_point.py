@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dpgp.privacy.fixed_point import UNIT, round_columns, round_targets, shrinkage
+from dpgp.privacy.exact_sums import UNIT, round_columns, round_targets, shrinkage
 
 
 def integer_norms(columns):

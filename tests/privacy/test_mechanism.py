@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpgp.privacy.books import Books, BudgetError
-from dpgp.privacy.fixed_point import UNIT
+from dpgp.privacy.exact_sums import UNIT
 from dpgp.privacy.mechanism import gram_noise, moments_noise, publish_gram
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import DrawnNoise, SimulatedNoise

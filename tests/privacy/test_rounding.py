@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpgp.privacy.books import GaussianRelease
 from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.events import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import (
     FEW_ROUNDINGS,

@@ -128,8 +128,8 @@ def edges(size):
     """Let chunks and batches end everywhere."""
     rows = 2 if size < 2**22 else 2**16
     with contextlib.ExitStack() as stack:
-        stack.enter_context(mock.patch("dpgp.private.csv_lines.CHUNK_BYTES", size))
-        for place in ("even_batches", "table_objects", "rows"):
+        stack.enter_context(mock.patch("dpgp.private.csv_files.CHUNK_BYTES", size))
+        for place in ("arrow_files", "table_objects", "rows"):
             stack.enter_context(mock.patch(f"dpgp.private.{place}.BATCH_ROWS", rows))
         yield
 
@@ -312,7 +312,7 @@ MUTANTS = {
         [case("lists of lists", "outcome", 0.5, labels=True, outcome=4)],
     ),
     "a column of objects has one type": (
-        {"dpgp.private.mixed_table.MixedTable.of_pandas": one_type_a_column},
+        {"dpgp.private.table_objects.MixedTable.of_pandas": one_type_a_column},
         [case("table of pandas, objects", "sex", b"zz", with_units=False)],
     ),
     "Arrow is trusted with what it calls NaN": (
@@ -320,7 +320,7 @@ MUTANTS = {
         [case("CSV", "age", "nan(1)", age=2)],
     ),
     "batches end where a library ends them": (
-        {"dpgp.private.parquet_files.even_batches": as_they_come},
+        {"dpgp.private.arrow_files.even_batches": as_they_come},
         [case("Parquet, partly encoded", "note", "x")],
     ),
 }

@@ -15,11 +15,11 @@ from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.linear import LinearFeatures
 from dpgp.options import Options
-from dpgp.privacy.fixed_point import UNIT
+from dpgp.privacy.exact_sums import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.sensitivity import gram_sensitivity
-from dpgp.private.arrays import FARTHEST_TARGET, first_rows_of_units, scaled_rows
-from dpgp.private.identifiers import key_of, unit_codes
+from dpgp.private.rows import FARTHEST_TARGET, first_rows_of_units, scaled_rows
+from dpgp.private.units import key_of, unit_codes
 from dpgp.private.wall import exact_gram
 
 LONG = 123_456_789_012_345_678

@@ -10,8 +10,8 @@ from dpgp.cli.columns import Column
 from dpgp.cli.output import DATA_ERROR
 from dpgp.cli.request import Request
 from dpgp.cli.rows import read_rows
-from dpgp.private import csv_lines
-from dpgp.private.bad_lines import MOST_PLACES
+from dpgp.private import csv_files
+from dpgp.private.asked_table import MOST_PLACES
 from dpgp.private.tables import TableError
 
 REQUEST = Request((Column("age", 0.0, 99.0),), (Column("y", 0.0, 1.0),), 1.0, 1e-6, unit="id")
@@ -53,7 +53,7 @@ def test_lines_are_told_on_request_alone(tmp_path, cell, column, reason):
 
 
 def test_lines_are_counted_through_all_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_lines, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(csv_files, "CHUNK_BYTES", 100)
     path = table(tmp_path / "t.csv", {99: "?"})
     assert " in line 99. " in message(path)
 

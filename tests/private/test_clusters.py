@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,17 +22,18 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.options import Options
 from dpgp.privacy.books import Books
 from dpgp.privacy.exact_sums import UnevenArithmeticError
-from dpgp.private import spark_engine
-from dpgp.private.cluster_rows import (
+from dpgp.private import engines
+from dpgp.private.engines import answers, check_engine, opened_engine
+from dpgp.private.files import open_files
+from dpgp.private.rows import RowReader
+from dpgp.private.sums import CountSum, exact_count, exact_gram
+from dpgp.private.table_rows import (
     ArithmeticOfWorkersWarning,
     ClusterRows,
-    PartMeasure,
-    answers,
+    TableRows,
+    part_sizes,
+    read_files,
 )
-from dpgp.private.engines import check_engine, opened_engine, read_files
-from dpgp.private.files import open_files
-from dpgp.private.sums import CountSum, exact_count, exact_gram
-from dpgp.private.table_rows import TableRows, Wanted
 from dpgp.private.tables import ClusterError, TableError
 
 ROWS = 5000
@@ -46,7 +48,7 @@ def wanted(unit=None, most=1):
         per_person=unit is not None,
         max_rows_per_unit=most,
     )
-    return Wanted(("age", "dose"), ("height",), unit, options)
+    return RowReader(("age", "dose"), ("height",), unit, options)
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +209,7 @@ def test_a_file_that_a_worker_does_not_find_is_named(engine, folder, tmp_path):
     files = open_files([folder, tmp_path / "gone.csv"])
     (tmp_path / "gone.csv").unlink()
     with pytest.raises(TableError, match=r"gone.csv': no such file"):
-        list(answers(engine, PartMeasure(wanted()), files))
+        list(answers(engine, partial(part_sizes, wanted()), files))
 
 
 class Uneven:
@@ -299,8 +301,7 @@ def test_tables_in_memory_do_not_travel():
 
 OUR_SPARK = """
 import os
-from dpgp.private.cluster_rows import answers
-from dpgp.private.engines import opened_engine
+from dpgp.private.engines import answers, opened_engine
 from dpgp.private.tables import ClusterError
 before = os.environ.get("PYSPARK_PYTHON")
 try:
@@ -364,6 +365,6 @@ SAID = {
 
 @pytest.mark.parametrize(("said", "words"), SAID.values(), ids=SAID)
 def test_what_spark_says_is_told_without_the_data(said, words):
-    found = spark_engine._cause(RuntimeError(said))
+    found = engines._cause(RuntimeError(said))
     assert found.startswith(words)
     assert "secret" not in found.casefold()

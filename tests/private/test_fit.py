@@ -11,8 +11,8 @@ from dpgp.options import Options
 from dpgp.privacy.books import Books
 from dpgp.privacy.exact_sums import UnevenArithmeticError
 from dpgp.privacy.noise import noise_source
-from dpgp.private.arrays import scaled_rows
 from dpgp.private.fit import fit_rows
+from dpgp.private.rows import scaled_rows
 from dpgp.private.sums import BLOCK_ROWS
 from dpgp.regressor import PrivateGPRegressor
 

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from dpgp.private.headers import read_header
+from dpgp.private.files import read_header
 from dpgp.private.tables import TableError
 
 

@@ -7,12 +7,11 @@ from sklearn.gaussian_process.kernels import RBF
 from dpgp.domain import Box
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.private.joint import SiteRows
+from dpgp.private.fit import SiteRows
 from dpgp.private.rows import Rows
 from dpgp.private.sums import exact_count, exact_gram, exact_histograms
 from dpgp.sites import Meeting
-from dpgp.sites.statements import Agreement
-from dpgp.sites.transcript import Transcript
+from dpgp.sites.statements import Agreement, Transcript
 from dpgp.steps.queries import HistogramQuery
 
 BOX = UnitInputs(Box.from_bounds((-1, 1), 1))

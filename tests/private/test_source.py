@@ -7,8 +7,7 @@ from heard import Heard
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.linear import LinearFeatures
-from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, UnevenArithmeticError
-from dpgp.privacy.fixed_point import UNIT
+from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, UNIT, UnevenArithmeticError
 from dpgp.private.rows import Rows
 from dpgp.private.source import Partial, merged
 from dpgp.private.sums import CountSum, GramSum, exact_count, exact_gram, public_block

@@ -14,11 +14,11 @@ from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.linear import LinearFeatures
 from dpgp.options import Options
 from dpgp.privacy.books import Books
-from dpgp.private.arrays import scaled_rows
 from dpgp.private.files import open_files
+from dpgp.private.rows import RowReader, scaled_rows
 from dpgp.private.sums import exact_count, exact_gram
 from dpgp.private.table_objects import HeldTable, StreamedTable, open_object
-from dpgp.private.table_rows import TableRows, Wanted
+from dpgp.private.table_rows import TableRows
 from dpgp.private.tables import TableError
 from dpgp.private.watching import watching
 
@@ -49,7 +49,7 @@ TABLE = people()
 
 
 def wanted(unit=None, **asked):
-    return Wanted(("age", "dose"), ("height",), unit, options(unit is not None, **asked))
+    return RowReader(("age", "dose"), ("height",), unit, options(unit is not None, **asked))
 
 
 def held_gram(unit=None, **asked):
@@ -139,7 +139,7 @@ def test_a_table_that_changes_before_its_units_are_read_is_noticed(tmp_path, row
     path = tmp_path / "people.csv"
     pd.DataFrame(TABLE).to_csv(path, index=False)
 
-    class Changing(Wanted):
+    class Changing(RowReader):
         """The first to read all rows leaves another table behind."""
 
         def rows(self, cells):

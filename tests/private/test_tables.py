@@ -11,11 +11,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, ipc, parquet
 
-from dpgp.private import csv_lines
+from dpgp.private import csv_files
 from dpgp.private.cells import Cells
 from dpgp.private.files import open_files
-from dpgp.private.table_file import require
-from dpgp.private.tables import TableError
+from dpgp.private.tables import TableError, require
 
 NAN = np.nan
 
@@ -162,8 +161,8 @@ MALFORMED = {
 @pytest.mark.parametrize("content", MALFORMED.values(), ids=list(MALFORMED))
 def test_no_cell_can_move_another_row(write, content, monkeypatch):
     """Also where it stands in a column that nobody asked for."""
-    monkeypatch.setattr(csv_lines, "LONGEST_LINE", 100_000)
-    monkeypatch.setattr(csv_lines, "CHUNK_BYTES", 50_000)
+    monkeypatch.setattr(csv_files, "LONGEST_LINE", 100_000)
+    monkeypatch.setattr(csv_files, "CHUNK_BYTES", 50_000)
     with pytest.raises(TableError, match=r"line for every row|more or fewer cells") as caught:
         read_table(write(content), ["a"])
     assert "secret" not in str(caught.value)
@@ -294,7 +293,7 @@ def test_blank_lines_are_rows_where_rows_follow_also_between_parts(tmp_path):
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 100])
 def test_lines_do_not_depend_on_how_many_bytes_are_read_at_once(write, monkeypatch, size):
-    monkeypatch.setattr(csv_lines, "CHUNK_BYTES", size)
+    monkeypatch.setattr(csv_files, "CHUNK_BYTES", size)
     table = read_table(write('a,b\r\n1,"x, ""y"""\r\n22,\r\n,zz\r\n\r\n'))
     assert table.rows() == [["1", 'x, "y"'], ["22", ""], ["", "zz"]]
 
@@ -387,8 +386,8 @@ def test_files_without_rows_may_be_the_same(tmp_path):
 @pytest.mark.parametrize("spare", [0, 1])
 @pytest.mark.parametrize("before", [0, 5, 2**10])
 def test_a_line_is_too_long_wherever_it_stands(tmp_path, monkeypatch, spare, before):
-    monkeypatch.setattr(csv_lines, "LONGEST_LINE", 100)
-    monkeypatch.setattr(csv_lines, "CHUNK_BYTES", 64)
+    monkeypatch.setattr(csv_files, "LONGEST_LINE", 100)
+    monkeypatch.setattr(csv_files, "CHUNK_BYTES", 64)
     path = tmp_path / "rows.csv"
     path.write_text("a\n" + "x\n" * before + "y" * (100 + spare) + "\nz\n")
     if spare:

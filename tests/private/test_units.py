@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpgp.private import units
-from dpgp.private.arrays import first_rows_of_units
 from dpgp.private.cells import Cells
+from dpgp.private.rows import first_rows_of_units
 from dpgp.private.tables import TableError
 from dpgp.private.units import first_rows, unpacked
 

@@ -9,18 +9,14 @@ from hypothesis.extra.numpy import arrays
 from sklearn.gaussian_process.kernels import RBF, Matern
 
 from dpgp.domain import Box
-from dpgp.features.concatenated import ConcatenatedFeatures
-from dpgp.features.grid import GridFeatures
-from dpgp.features.inducing import InducingFeatures
-from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.kernel_values import kernel_features
+from dpgp.features.combined import ConcatenatedFeatures, GridFeatures
+from dpgp.features.inducing import InducingFeatures, kernel_features
+from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import as_grid, low_discrepancy_points, regular_grid
-from dpgp.features.residuals import Residuals
 from dpgp.options import Options
 from dpgp.privacy.books import Books
-from dpgp.privacy.exact_sums import UnevenArithmeticError
-from dpgp.privacy.fixed_point import UNIT, shrinkage
+from dpgp.privacy.exact_sums import UNIT, UnevenArithmeticError, shrinkage
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise

@@ -13,8 +13,8 @@ import sklearn
 
 import dpgp
 from dpgp import PrivateGPRegressor
+from dpgp.privacy.books import ApproximateRelease
 from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.events import ApproximateRelease
 from dpgp.privacy.neighbours import Neighbours
 
 NASTY = '<script>alert("&")</script>'

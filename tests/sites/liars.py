@@ -8,8 +8,8 @@ import numpy as np
 
 from dpgp.sites import SitesError, read_roster
 from dpgp.sites.coordinator import _gathered, _listening
-from dpgp.sites.keys import load_key
 from dpgp.sites.masks import from_bytes, to_bytes
+from dpgp.sites.roster import load_key
 
 
 @dataclass

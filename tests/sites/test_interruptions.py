@@ -12,7 +12,7 @@ from processes import NAMES, connected, coordinator, rows_of, run, site
 from dpgp.ledger import Ledger
 from dpgp.sites import SitesError, read_roster
 from dpgp.sites.channel import Channel, _send_frame, call
-from dpgp.sites.keys import load_key
+from dpgp.sites.roster import load_key
 from dpgp.sites.site import _expect
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-5}

@@ -13,9 +13,9 @@ import pytest
 
 import dpgp
 from dpgp.privacy.noise import SimulatedNoise
-from dpgp.private import joint as joint_fits
+from dpgp.private import fit as joint_fits
 from dpgp.sites import Site, SitesError, coordinate, read_roster
-from dpgp.sites.noise import JointNoise
+from dpgp.sites.masks import JointNoise
 from dpgp.sites.site import _Seat
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpgp.privacy.noise import SecureNoise, SimulatedNoise
-from dpgp.sites.noise import JointNoise
+from dpgp.sites.masks import JointNoise
 
 
 class Recorder(SimulatedNoise):

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from dpgp.sites.keys import Key
 from dpgp.sites.masks import BYTES, MODULUS, Masks, from_bytes, to_bytes
+from dpgp.sites.roster import Key
 
 KEYS = {name: Key.new() for name in ("a", "b", "c")}
 

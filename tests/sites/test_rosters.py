@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from dpgp.sites import Site, SitesError, create_key, read_roster
-from dpgp.sites.keys import load_key
+from dpgp.sites.roster import load_key
 
 
 def written(folder, **changes):

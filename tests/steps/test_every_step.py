@@ -15,7 +15,7 @@ from dpgp.audit.tables import Case
 from dpgp.ledger import Ledger
 from dpgp.ledger.records import Reserved
 from dpgp.planning.plan import plan_of
-from dpgp.privacy.accounting import share_of_mu
+from dpgp.privacy.books import share_of_mu
 from dpgp.report.html.page import report_html
 from dpgp.steps.base import Step
 from dpgp.verify import steps as verified_steps

@@ -10,9 +10,8 @@ import dpgp
 from dpgp.audit.attacks import WorstCase, asked_once
 from dpgp.audit.replay import distance
 from dpgp.domain import Box
-from dpgp.features.inputs import BoxFeatures, UnitInputs
+from dpgp.features.inputs import BoxFeatures, CutDistances, Residuals, UnitInputs
 from dpgp.features.linear import LinearFeatures
-from dpgp.features.residuals import CutDistances, Residuals
 from dpgp.options import Options
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.private.rows import Rows

@@ -5,8 +5,7 @@ from sklearn.gaussian_process.kernels import RBF
 from dpgp.domain import Box
 from dpgp.missing import Missing
 from dpgp.options import Options
-from dpgp.privacy.accounting import share_of_mu
-from dpgp.privacy.books import Books, BudgetError
+from dpgp.privacy.books import Books, BudgetError, share_of_mu
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise

@@ -15,11 +15,11 @@ import dpgp.steps
 from dpgp.domain import Box
 from dpgp.json_document import digest
 from dpgp.options import Options
-from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.calibration import epsilon_of_mu
 from dpgp.privacy.noise import SecureNoise, SimulatedNoise
 from dpgp.privacy.rounding import text_up
-from dpgp.sites.noise import JointNoise
+from dpgp.sites.masks import JointNoise
 from dpgp.steps import Purse, Stage, planned_steps
 from dpgp.verify import file as verify_file
 from dpgp.verify import verify

@@ -17,8 +17,8 @@ import numpy as np
 from dpgp.domain import Box
 from dpgp.options import Options
 from dpgp.privacy.noise import SimulatedNoise
-from dpgp.private.arrays import scaled_rows
 from dpgp.private.fit import fit_rows
+from dpgp.private.rows import scaled_rows
 from dpgp.steps import Guard, kinds_of
 from dpgp.types import Array
 from dpgp_experiments.illustration import GRID, true_function

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
 from dpgp_experiments.baselines.private_gradients import (
     OVERFLOW,

@@ -18,9 +18,8 @@ from scipy.stats import norm
 from dpgp.audit.replay import Recorder, WayOut, distance
 from dpgp.audit.statistics import CONFIDENCE, SURE, LowerBounds, epsilon_of_guesses, lower_bounds
 from dpgp.domain import Box
-from dpgp.features.inputs import BoxFeatures, UnitInputs
+from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.features.linear import LinearFeatures
-from dpgp.features.residuals import Residuals
 from dpgp.options import Options
 from dpgp.privacy.books import Books
 from dpgp.privacy.noise import NoiseSource

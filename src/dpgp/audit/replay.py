@@ -15,8 +15,7 @@ import numpy as np
 
 from dpgp.audit.tables import Case, MadeUpTable, Random, neighbour, random_table, tame_table
 from dpgp.options import Options
-from dpgp.privacy.books import Books
-from dpgp.privacy.events import GaussianRelease
+from dpgp.privacy.books import Books, GaussianRelease
 from dpgp.privacy.noise import DrawnNoise, NoiseSource, SimulatedNoise
 from dpgp.private.fit import fit_rows
 from dpgp.private.rows import Rows

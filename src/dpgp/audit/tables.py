@@ -15,8 +15,7 @@ from dpgp.missing import Missing
 from dpgp.options import Options
 from dpgp.outcomes.yes_no import class_box
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.private.arrays import scaled_rows
-from dpgp.private.rows import Rows
+from dpgp.private.rows import Rows, scaled_rows
 from dpgp.types import Array
 
 Random = np.random.Generator

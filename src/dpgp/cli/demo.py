@@ -75,7 +75,7 @@ def _request() -> Request:
 
 
 def _fit(request: Request, train: People) -> FittedModel:
-    from dpgp.private.arrays import scaled_rows
+    from dpgp.private.rows import scaled_rows
 
     return fit_request(request, scaled_rows(train.X, train.height[None], request.options, None))
 

@@ -24,11 +24,11 @@ class UsageError(ValueError):
 def failures_in_words() -> Iterator[None]:
     """Turn bad options and bad files into one sentence and an exit code."""
     from dpgp.checked_values import ModelFileError
-    from dpgp.ledger.errors import LedgerError
+    from dpgp.ledger.records import LedgerError
     from dpgp.privacy.books import BudgetError
     from dpgp.privacy.exact_sums import UnevenArithmeticError
     from dpgp.private.tables import ClusterError, TableError
-    from dpgp.sites.errors import SitesError
+    from dpgp.sites.roster import SitesError
 
     try:
         with _ended_like_ctrl_c():

@@ -46,7 +46,7 @@ from dpgp.cli.study import Study, with_study_file
 if TYPE_CHECKING:
     from dpgp.ledger import Ledger
     from dpgp.model.fitted import FittedModel
-    from dpgp.private.cluster_rows import Engine
+    from dpgp.private.engines import Engine
     from dpgp.private.source import Source
 
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dpgp.private.headers import Header, read_header
+from dpgp.private.files import Header, read_header
 
 __all__ = ["Header", "read_header"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpgp.ledger.account import Account, epsilon_that_fits
-from dpgp.ledger.chain import LedgerEntry
 from dpgp.ledger.ledger import Ledger
+from dpgp.ledger.storage import LedgerEntry
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_down, text_up
 

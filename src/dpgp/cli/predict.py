@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpgp.categories import Category
     from dpgp.model.fitted import FittedModel
     from dpgp.private.cells import Cells
-    from dpgp.private.table_file import Piece, TableFile
+    from dpgp.private.tables import Piece, TableFile
 
     Array = NDArray[np.float64]
 
@@ -141,7 +141,7 @@ def _check_header(header: Sequence[str], before: int) -> None:
 def _open(model: FittedModel, data: str, decimal: DecimalMark) -> list[TableFile]:
     """Open the files, all of which must have the columns of the first, among them the inputs."""
     from dpgp.private.files import open_files
-    from dpgp.private.table_file import require
+    from dpgp.private.tables import require
 
     files = open_files(data, decimal)
     require(files[0], _input_names(model, files[0].names))

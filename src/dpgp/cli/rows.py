@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dpgp.cli.request import Request
-from dpgp.private.bad_lines import with_lines
-from dpgp.private.cluster_rows import Engine
-from dpgp.private.engines import read_files
+from dpgp.private.asked_table import with_lines
+from dpgp.private.engines import Engine
 from dpgp.private.files import open_files
+from dpgp.private.rows import RowReader
 from dpgp.private.source import Source
-from dpgp.private.table_rows import Wanted
+from dpgp.private.table_rows import read_files
 from dpgp.private.tables import TableError
 
 
@@ -26,9 +26,9 @@ def read_rows(
         raise with_lines(error, files, wanted) if show_lines else error from None
 
 
-def wanted_of(request: Request) -> Wanted:
+def wanted_of(request: Request) -> RowReader:
     """Return which columns are what."""
     inputs = [column.name for column in request.features]
     inputs += [column.name for column in request.categories]
     targets = [column.name for column in request.predicted]
-    return Wanted(tuple(inputs), tuple(targets), request.unit, request.options)
+    return RowReader(tuple(inputs), tuple(targets), request.unit, request.options)

@@ -106,7 +106,7 @@ def fit(
     """
     from dpgp.blas import thread_count
     from dpgp.privacy.noise import noise_source
-    from dpgp.private.joint import fit_in
+    from dpgp.private.fit import fit_in
     from dpgp.sites import Site
 
     with failures_in_words():

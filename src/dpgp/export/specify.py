@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpgp.arithmetic import NUMPY, Library
+from dpgp.features.base import evaluate, feature_tree, missing_covariance, missing_variance
 from dpgp.features.inputs import unit_inputs
-from dpgp.features.missing import missing_covariance, missing_variance
-from dpgp.features.registry import evaluate, feature_tree
 from dpgp.kernels.formula import exported_tree, mean_diagonal, mean_gram, specify
 
 if TYPE_CHECKING:

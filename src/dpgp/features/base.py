@@ -1,4 +1,4 @@
-r"""What a feature map is, and what maps share.
+r"""What a feature map is, what maps share, and which of them can be written down.
 
 A function is modelled as :math:`f(x) = \phi(x)^\top w`. Every whitened map names public *anchors* Z
 and a *projection* P, with :math:`w = P f(Z)` the weights of the function through values at the
@@ -7,23 +7,28 @@ anchors. So another kernel enters through the prior of the weights alone,
 bounds. Proof of all norms: docs/proofs/whitened_features.md.
 
 A map returns its features as columns, ``(dimension, rows)``: that is the layout in which NumPy
-multiplies, rounds and sums them fastest. The features of a row depend on that row alone.
+multiplies, rounds and sums them fastest. The features of a row depend on that row alone. All of a
+map is public, in files too: anchors, reference kernel, shares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import cache, reduce
+from importlib import import_module
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from dpgp.arithmetic import Library
+from dpgp.checked_values import ModelFileError, as_choice, as_fields
 from dpgp.types import Array
 
 Tree = dict[str, Any]
 
 JITTER = 1e-5  # of the unit variance; keeps the norm, and the noise that whitening amplifies, small
+SLACK = 1.0 - 1e-12
+"""Keeps the norm of a divided vector at most one in floating point."""
 
 
 class FeatureMap(Protocol):
@@ -62,8 +67,8 @@ class UnitFeatures(Protocol):
         ...
 
 
-class WhitenedMap(Protocol):
-    """Features with anchors: what the release sums and the inference is about."""
+class WhitenedMap(UnitFeatures, Protocol):
+    """Features with anchors, of norm at most one: what the release sums, inference is about."""
 
     @property
     def anchors(self) -> Array:
@@ -73,15 +78,6 @@ class WhitenedMap(Protocol):
     @property
     def projection(self) -> Array:
         """P with w = P f(Z)."""
-        ...
-
-    @property
-    def dimension(self) -> int:
-        """Number of features."""
-        ...
-
-    def evaluate(self, U: Array, out: Array | None = None) -> Array:
-        """Return the features of the rows of ``U`` as columns of norm at most one."""
         ...
 
 
@@ -153,3 +149,88 @@ def _kronecker(first: Array, second: Array, out: Array | None = None) -> Array:
     target = None if out is None else out.reshape(shape)
     product = np.multiply(first[:, None, :], second[None, :, :], out=target)
     return product.reshape(-1, first.shape[1])
+
+
+# --- maps that can be written down ----------------------------------------------------------------
+
+
+MAPS = {
+    "InducingFeatures": "inducing",
+    "GridFeatures": "combined",
+    "LinearFeatures": "linear",
+    "ColumnFeatures": "combined",
+    "ConcatenatedFeatures": "combined",
+}
+"""Classes of maps, as model files name them, and the modules that they are in."""
+
+DEEPEST = 8  # maps within maps of a file; a design has two
+
+
+@cache
+def maps() -> dict[str, type[WrittenMap]]:
+    """Return the maps by the names of their classes, as in model files."""
+    return {n: getattr(import_module(f"dpgp.features.{home}"), n) for n, home in MAPS.items()}
+
+
+@cache
+def maps_of_trees() -> dict[str, type[WrittenMap]]:
+    """Return the maps by the type of their trees."""
+    return {kind.tree_type: kind for kind in maps().values()}
+
+
+def map_scripts() -> dict[str, str]:
+    """Return the JavaScript of every type of tree."""
+    return {name: kind.javascript for name, kind in maps_of_trees().items()}
+
+
+def feature_tree(features: Any) -> Tree:
+    """Return the numbers of a map's formula."""
+    if type(features) not in maps().values():
+        raise ValueError(f"features of type {type(features).__name__} cannot be exported.")
+    return {"type": features.tree_type, **features.specify()}
+
+
+def evaluate(tree: Tree, U: Any, library: Library) -> Any:
+    """Return φ of the rows of ``U``, one a row."""
+    return maps_of_trees()[tree["type"]].formula(tree, U, library)
+
+
+def features_to_json(features: Any) -> Tree:
+    """Return a feature map as an object of plain values."""
+    name = type(features).__name__
+    if type(features) not in maps().values():
+        raise ModelFileError(f"features of type {name} cannot be saved.")
+    return {"type": name, **features.to_json()}
+
+
+def features_from_json(value: Any, where: str, columns: int, depth: int = DEEPEST) -> WrittenMap:
+    """Return the feature map on ``columns`` inputs that an object describes."""
+    if depth == 0:
+        raise ModelFileError(f"`{where}` is nested too deeply.")
+    if not isinstance(value, dict) or "type" not in value:
+        raise ModelFileError(f"`{where}` must be an object with a `type`.")
+    kind = maps()[as_choice(value["type"], f"{where}.type", maps())]
+    fields = as_fields(value, where, ("type", *kind.fields))
+    return kind.from_json(fields, where, columns, depth)
+
+
+# --- what features miss ---------------------------------------------------------------------------
+#
+# With a(x) = Pᵀφ(x) the model's value at x is a(x)ᵀf(Z), and what it misses is
+# r(x) = f(x) − a(x)ᵀf(Z). All covariances are averages over hyperparameters θ, in which the
+# formulas are linear. Rows are points: a is (points, anchors).
+
+
+def missing_covariance(
+    K_xy: Any, K_xz: Any, K_yz: Any, K_zz: Any, a_x: Any, a_y: Any, library: Library
+) -> Any:
+    """Return cov(r(x), r(y)) = k(x, y) − a(x)ᵀk(Z, y) − k(x, Z)a(y) + a(x)ᵀK_zz a(y)."""
+    einsum = library.einsum
+    cross = einsum("nz,mz->nm", a_x, K_yz) + einsum("nz,mz->nm", K_xz, a_y)
+    return K_xy - cross + einsum("nz,mz->nm", a_x @ K_zz, a_y)
+
+
+def missing_variance(k_xx: Any, K_xz: Any, K_zz: Any, a: Any, library: Library) -> Any:
+    """Return its diagonal, k(x, x) − 2k(x, Z)a(x) + a(x)ᵀK_zz a(x), not below 0."""
+    missing = k_xx - library.einsum("nz,nz->n", 2.0 * K_xz - a @ K_zz, a)
+    return library.clip(missing, 0.0, np.inf)

@@ -1,7 +1,11 @@
-"""Features of norm at most one for any kernel and any inducing points."""
+"""Features of kernel values at inducing points, for any kernel and any points, of norm at most one.
+
+Whitened; a few directions of those, for a stage; and as they are, as in Honkela & Melkas (2021).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -9,11 +13,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dpgp.arithmetic import Library
-from dpgp.checked_values import as_matrix
-from dpgp.features.base import Tree, inverse_root
-from dpgp.kernels.bounds import variance_bound
-from dpgp.kernels.files import kernel_from_json, kernel_to_json
+from dpgp.checked_values import as_choice, as_fields, as_matrix
+from dpgp.features.base import (
+    SLACK,
+    FeatureMap,
+    Tree,
+    WhitenedMap,
+    columnwise_kronecker,
+    inverse_root,
+)
+from dpgp.features.placement import as_grid
+from dpgp.kernels.base import takes_vectors
+from dpgp.kernels.bounds import product_factors, variance_bound
 from dpgp.kernels.formula import exported_tree, gram_in_place, mean_gram
+from dpgp.kernels.known import kernel_from_json, kernel_to_json
 from dpgp.types import Array
 
 
@@ -95,4 +108,138 @@ class InducingFeatures:
         return library.einsum("nz,pz->np", K_xz, tree["projection"])
 
 
-MAP = InducingFeatures
+def inducing_from_json(value: Any, where: str) -> InducingFeatures:
+    """Return the one-dimensional features of inducing points that an object describes."""
+    fields = as_fields(value, where, ("type", *InducingFeatures.fields))
+    as_choice(fields["type"], f"{where}.type", (InducingFeatures.__name__,))
+    return InducingFeatures.from_json(fields, where, 1, depth=1)
+
+
+@dataclass(frozen=True)
+class DictionaryValues:
+    """What functions of a dictionary are sums of: kernel values at its points, or its features.
+
+    Whoever wants a few sums need not whiten all kernel values first.
+    """
+
+    inner: WhitenedMap
+
+    @property
+    def dimension(self) -> int:
+        """Number of values."""
+        return self.inner.dimension
+
+    def weights(self, w: Array) -> Array:
+        """Return weights on the values of functions φ₀(x)ᵀw."""
+        if isinstance(self.inner, InducingFeatures):
+            return np.asarray(w @ self.inner.projection)
+        return w
+
+    def evaluate(self, U: Array, out: Array | None = None) -> Array:
+        """Return the values at the rows of ``U`` as columns."""
+        if not isinstance(self.inner, InducingFeatures):
+            return self.inner.evaluate(U, out)
+        values = self.inner.kernel_values(U)
+        if out is not None:
+            out[:] = values
+        return values
+
+
+@dataclass(frozen=True)
+class ProjectedFeatures:
+    r""":math:`\phi(x) = v/\max(\|v\|, a)`, :math:`v = P^\top\phi_0(x)`, for features φ₀.
+
+    The norm is at most one for any P and any φ₀, hence for any function of earlier releases.
+    """
+
+    inner: WhitenedMap
+    P: Array  # (d, N)
+    smallest_norm: float
+
+    @property
+    def dimension(self) -> int:
+        """Number of directions."""
+        return int(self.P.shape[1])
+
+    @cached_property
+    def _coefficients(self) -> Array:
+        return DictionaryValues(self.inner).weights(self.P.T)
+
+    def evaluate(self, U: Array, out: Array | None = None) -> Array:
+        """Return the features of the rows of ``U`` as columns of norm at most one."""
+        inner = DictionaryValues(self.inner).evaluate(U)
+        values = np.matmul(self._coefficients, inner, out=out)
+        squares = np.einsum("dn,dn->n", values, values)
+        values *= SLACK / np.maximum(np.sqrt(squares), self.smallest_norm)
+        return np.asarray(values)
+
+
+@dataclass(frozen=True)
+class KernelFeatures:
+    r"""Kernel values with the inducing points, :math:`k_Z(x)/R_k` (HM21 eq. 3)."""
+
+    kernel: Any
+    inducing_points: Any
+    norm_bound: float
+
+    @property
+    def dimension(self) -> int:
+        """Number of inducing points."""
+        return len(self.inducing_points)
+
+    @property
+    def rows_per_call(self) -> int | None:
+        """One for kernels on strings or graphs, whose calls gain nothing from blocks."""
+        return None if takes_vectors(self.kernel) else 1
+
+    @property
+    def filler(self) -> Any:
+        """The first inducing point."""
+        return self.inducing_points[0]
+
+    def evaluate(self, X: Any, out: Array | None = None) -> Array:
+        """Return k(z_j, x_i)/R_k in row j, column i."""
+        values = np.asarray(self.kernel(self.inducing_points, X))
+        return np.asarray(np.divide(values, self.norm_bound, out=out))
+
+
+@dataclass(frozen=True)
+class GridKernelFeatures:
+    r"""The same for a product kernel on a grid, from its one-dimensional factors.
+
+    .. math:: k_Z(x) = k_1(x_1) \otimes \dots \otimes k_D(x_D)
+    """
+
+    factors: Sequence[Any]
+    axes: Sequence[Array]
+    norm_bound: float
+    rows_per_call: int | None = None
+
+    @property
+    def dimension(self) -> int:
+        """Number of grid points."""
+        return int(np.prod([len(axis) for axis in self.axes]))
+
+    @property
+    def filler(self) -> Array:
+        """The first grid point."""
+        return np.array([axis[0] for axis in self.axes])
+
+    def evaluate(self, X: Array, out: Array | None = None) -> Array:
+        """Return k(z_j, x_i)/R_k in row j, column i."""
+        one_dimensional = [
+            gram_in_place(kernel, axis[:, None], column[:, None])
+            for kernel, axis, column in zip(self.factors, self.axes, X.T, strict=True)
+        ]
+        one_dimensional[0] /= self.norm_bound
+        return columnwise_kronecker(one_dimensional, out)
+
+
+def kernel_features(kernel: Any, inducing_points: Any, norm_bound: float) -> FeatureMap:
+    """Return k_Z(x)/R_k, by the fast path where the kernel is a product and the points a grid."""
+    if takes_vectors(kernel):
+        grid = as_grid(inducing_points)
+        factors = product_factors(kernel, inducing_points.shape[1])
+        if grid is not None and factors is not None:
+            return GridKernelFeatures(factors, grid.axes, norm_bound)
+    return KernelFeatures(kernel, inducing_points, norm_bound)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpgp.features.inputs import BoxFeatures
-from dpgp.features.residuals import Residuals
+from dpgp.features.inputs import BoxFeatures, Residuals
 from dpgp.inference.frame import InputModel
 from dpgp.inference.gram_estimate import DoubtedEstimate, density_estimate
 from dpgp.inference.posterior import Posterior

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from dpgp.features.base import FeatureMap
-from dpgp.features.residuals import Residuals
+from dpgp.features.inputs import Residuals
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease

@@ -10,8 +10,7 @@ import numpy as np
 from scipy.special import erf
 
 from dpgp.arithmetic import NUMPY
-from dpgp.features.base import WhitenedMap
-from dpgp.features.missing import missing_covariance, missing_variance
+from dpgp.features.base import WhitenedMap, missing_covariance, missing_variance
 from dpgp.inference.inducing import EffectiveKernel, Inducing, inducing, inducing_points
 from dpgp.inference.moments import Moments
 from dpgp.inference.pieces import in_pieces

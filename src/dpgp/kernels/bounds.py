@@ -21,9 +21,8 @@ from dpgp.kernels.base import Box, Kernel
 from dpgp.kernels.combined import Exponentiation, Pair, PerColumn, Product, Sum
 from dpgp.kernels.envelopes import ROUNDING, BoxCells, Envelope, constant_envelope
 from dpgp.kernels.formula import batch_diag, batch_gram
-from dpgp.kernels.known import as_kernel
+from dpgp.kernels.known import Own, as_kernel
 from dpgp.kernels.linear import AdditiveRBF, ConstantKernel, DotProduct, WhiteKernel
-from dpgp.kernels.own import Own
 from dpgp.kernels.stationary import RBF, ExpSineSquared, MetricRBF, Radial
 from dpgp.types import Array
 

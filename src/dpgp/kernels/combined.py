@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
@@ -28,9 +29,22 @@ class Pair(Compound):
 
     sign: ClassVar[str]
     combine: ClassVar[np.ufunc]
+    operation: ClassVar[Callable[[Any, Any], Any]]  # the same, of any library's arrays
 
     k1: Annotated[Kernel, Part()]
     k2: Annotated[Kernel, Part()]
+
+    @classmethod
+    def gram(cls, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
+        """Return both combined."""
+        first, second = (formula_of(part).gram(part, X, Y, library) for part in tree["parts"])
+        return cls.operation(first, second)
+
+    @classmethod
+    def diagonal(cls, tree: Tree, X: Any, library: Library) -> Any:
+        """Return both combined."""
+        first, second = (formula_of(part).diagonal(part, X, library) for part in tree["parts"])
+        return cls.operation(first, second)
 
     def values(self, X: Array, Y: Array) -> Array | float:
         """Return both combined, in the memory of one."""
@@ -52,19 +66,7 @@ class Pair(Compound):
 class Sum(Pair):
     r"""Two functions on top of each other, :math:`k(x, y) = k_1(x, y) + k_2(x, y)`."""
 
-    name, part, sign, combine = "Sum", "sum", "+", np.add
-
-    @classmethod
-    def gram(cls, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
-        """Return the sum of both."""
-        first, second = (formula_of(part).gram(part, X, Y, library) for part in tree["parts"])
-        return first + second
-
-    @classmethod
-    def diagonal(cls, tree: Tree, X: Any, library: Library) -> Any:
-        """Return the sum of both."""
-        first, second = (formula_of(part).diagonal(part, X, library) for part in tree["parts"])
-        return first + second
+    name, part, sign, combine, operation = "Sum", "sum", "+", np.add, operator.add
 
     @classmethod
     def weighted_gram(cls, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
@@ -79,19 +81,7 @@ class Sum(Pair):
 class Product(Pair):
     r"""Alike where both find it so, :math:`k(x, y) = k_1(x, y)\,k_2(x, y)`."""
 
-    name, part, sign, combine = "Product", "product", "*", np.multiply
-
-    @classmethod
-    def gram(cls, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
-        """Return the product of both."""
-        first, second = (formula_of(part).gram(part, X, Y, library) for part in tree["parts"])
-        return first * second
-
-    @classmethod
-    def diagonal(cls, tree: Tree, X: Any, library: Library) -> Any:
-        """Return the product of both."""
-        first, second = (formula_of(part).diagonal(part, X, library) for part in tree["parts"])
-        return first * second
+    name, part, sign, combine, operation = "Product", "product", "*", np.multiply, operator.mul
 
     @classmethod
     def weighted_gram(cls, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from dpgp.package import lazy_names
 
 if TYPE_CHECKING:
-    from dpgp.ledger.errors import LedgerError
     from dpgp.ledger.ledger import Ledger
+    from dpgp.ledger.records import LedgerError
     from dpgp.privacy.books import BudgetError
 
 __all__ = ["BudgetError", "Ledger", "LedgerError"]
@@ -16,6 +16,6 @@ __getattr__ = lazy_names(
     {
         "BudgetError": "dpgp.privacy.books",
         "Ledger": "dpgp.ledger.ledger",
-        "LedgerError": "dpgp.ledger.errors",
+        "LedgerError": "dpgp.ledger.records",
     },
 )

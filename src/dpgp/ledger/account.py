@@ -9,9 +9,8 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import Any
 
-from dpgp.ledger.errors import LedgerError
-from dpgp.ledger.records import Closed, Opened, Other, Record, Reserved
-from dpgp.privacy.accounting import ETA_ALLOWANCE, MARGIN, Spent, mu_of_guarantee
+from dpgp.ledger.records import Closed, LedgerError, Opened, Other, Record, Reserved
+from dpgp.privacy.books import ETA_ALLOWANCE, MARGIN, Spent, mu_of_guarantee
 from dpgp.privacy.calibration import epsilon_of_mu
 from dpgp.privacy.rounding import float_up, sqrt_up, sum_up, text_down
 

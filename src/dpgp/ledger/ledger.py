@@ -1,21 +1,23 @@
-"""The public ledger: a path, and what may be asked of the file behind it."""
+"""The public ledger: a path, and what may be asked of the file behind it, by fits and by people."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from dpgp.ledger import storage
 from dpgp.ledger.account import Account, epsilon_that_fits
-from dpgp.ledger.chain import LedgerEntry, next_entry
-from dpgp.ledger.errors import LedgerError
 from dpgp.ledger.records import (
     PROTECTS,
     Closed,
+    LedgerError,
     Opened,
     Other,
     Record,
@@ -23,11 +25,10 @@ from dpgp.ledger.records import (
     record_from_json,
     record_to_json,
 )
-from dpgp.ledger.reservation import FitPrice, Reservation, check_relation
+from dpgp.ledger.storage import LedgerEntry, next_entry
 from dpgp.plain_text import check_names
 from dpgp.privacy.arguments import as_finite_positive, as_non_negative, as_probability
-from dpgp.privacy.books import BudgetError
-from dpgp.privacy.events import GaussianRelease
+from dpgp.privacy.books import BudgetError, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_down, text_up
 
@@ -250,3 +251,66 @@ def _record(entry: LedgerEntry) -> Record:
     except (LedgerError, LookupError, RecursionError, TypeError, ValueError) as error:
         reason = str(error) if isinstance(error, LedgerError) else "it is no record."
         raise LedgerError(f"entry {entry.number} cannot be read: {reason}") from None
+
+
+class LedgerWarning(UserWarning):
+    """A ledger could not be closed: what was reserved counts as spent, and more was not."""
+
+
+@dataclass(frozen=True)
+class FitPrice:
+    """What a fit asks of a ledger before it draws any noise."""
+
+    epsilon: float
+    delta: float
+    mu: float
+    eta: float
+    planned: tuple[str, ...]
+    neighbours: Neighbours
+    protects: str
+    simulation: bool
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """A fit that stands in a ledger, and the link of its entry."""
+
+    ledger: Ledger
+    fit: str
+    link: str
+
+    @contextmanager
+    def until_closed(self, releases: Sequence[GaussianRelease]) -> Iterator[str]:
+        """Close the entry with what ``releases`` lists when the block ends, or fails."""
+        try:
+            yield self.link
+        except BaseException:
+            self._close("failed", releases)
+            raise
+        self._close("complete", releases)
+
+    def _close(self, outcome: str, releases: Sequence[GaussianRelease]) -> None:
+        try:
+            self.ledger.close(self.fit, outcome, releases)
+        except LedgerError as error:
+            warnings.warn(
+                f"the fit could not be closed in its ledger, where all that it had reserved stays "
+                f"spent: {error}",
+                LedgerWarning,
+                stacklevel=2,
+            )
+
+
+def check_relation(opened: Opened, request: FitPrice) -> None:
+    """Refuse a fit about other neighbours or another unit: their budgets do not add up."""
+    if request.neighbours is not opened.neighbours:
+        raise LedgerError(
+            f"the ledger is about neighbours {opened.neighbours.value}, the fit about "
+            f"{request.neighbours.value}; give the fit the same, or another ledger."
+        )
+    if request.protects != opened.protects:
+        remedy = "name the units" if opened.protects == "person" else "name no units"
+        raise LedgerError(
+            f"the ledger protects one {opened.protects}, the fit one {request.protects}; {remedy}, "
+            "or use another ledger."
+        )

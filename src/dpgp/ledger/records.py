@@ -19,10 +19,14 @@ from dpgp.checked_values import (
     as_whole,
     number_to_json,
 )
-from dpgp.ledger.errors import LedgerError
 from dpgp.plain_text import is_name
-from dpgp.privacy.events import GaussianRelease
+from dpgp.privacy.books import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
+
+
+class LedgerError(ValueError):
+    """A file that is no ledger, was edited, cannot be written, or says something else."""
+
 
 PROTECTS = ("row", "person")
 OUTCOMES = ("complete", "failed")

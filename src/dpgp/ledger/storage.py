@@ -1,18 +1,76 @@
-"""The SQLite file of a ledger: entries are added, durably and one writer at a time, never changed.
+"""The file of a ledger: entries are added, durably and one writer at a time, never changed.
 
-No connection outlives a call, so that handles may be copied, pickled and forked.
+A chain of hashes binds every entry to all before it, so that an edit shows. The file is SQLite's;
+no connection outlives a call, so that handles may be copied, pickled and forked.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from dpgp.ledger.chain import LedgerEntry, checked
-from dpgp.ledger.errors import LedgerError
-from dpgp.ledger.records import LONGEST_BODY
+from dpgp.ledger.records import LONGEST_BODY, LedgerError
+
+# --- a chain of hashes ----------------------------------------------------------------------------
+
+
+START = "0" * 64
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One line of a ledger: its number, what it says as canonical JSON, and its link."""
+
+    number: int
+    text: str
+    link: str
+
+    @property
+    def body(self) -> Any:
+        """What the entry says: ``written`` and ``record``."""
+        return json.loads(self.text)
+
+
+def canonical(value: Any) -> str:
+    """Return the one way in which a value is written: sorted names, no blanks, ASCII."""
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+
+
+def next_entry(previous: LedgerEntry | None, body: Any) -> LedgerEntry:
+    """Return the entry that follows another."""
+    number, before = (0, START) if previous is None else (previous.number + 1, previous.link)
+    text = canonical(body)
+    return LedgerEntry(number, text, link(before, number, text))
+
+
+def link(before: str, number: int, text: str) -> str:
+    """Return SHA-256 of the link before, the number and the text, a line each."""
+    return hashlib.sha256(f"{before}\n{number}\n{text}".encode()).hexdigest()
+
+
+def checked(entries: Iterable[LedgerEntry]) -> Iterator[LedgerEntry]:
+    """Pass entries on while each continues the chain; a LedgerError where one does not."""
+    before = START
+    for number, entry in enumerate(entries):
+        if entry.number != number or entry.link != link(before, number, entry.text):
+            raise LedgerError(
+                f"entry {number} does not continue the chain of hashes: the ledger was edited or "
+                "damaged; restore it, and spend nothing from it."
+            )
+        before = entry.link
+        yield entry
+
+
+# --- the file -------------------------------------------------------------------------------------
+
 
 MARK = 0x64704750  # "dpGP": SQLite's application id of a ledger
 MOST_ENTRIES = 10**6

@@ -18,8 +18,7 @@ from dpgp.privacy.books import Books, GaussianBooks
 from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, noise_source
-from dpgp.private.arrays import scaled_targets, structured_rows, vector_rows
-from dpgp.private.rows import Rows
+from dpgp.private.rows import Rows, scaled_targets, structured_rows, vector_rows
 from dpgp.private.wall import release_gram
 from dpgp.types import Array
 

@@ -17,8 +17,8 @@ from dpgp.paper.inference import read_rows
 from dpgp.paper.model import PaperModel, as_inducing_points, resolve_norm_bound
 from dpgp.paper.posterior import SparsePosterior, Update
 from dpgp.paper.scoring import RELATION, Candidate, PreparedCandidate, check_noise, prepare
-from dpgp.privacy.accounting import mu_of_guarantee
 from dpgp.privacy.arguments import as_positive
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.calibration import mu_of_rho
 from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.noise import NoiseSource, noise_source

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpgp.domain import Box
 from dpgp.features.base import FeatureMap
-from dpgp.features.kernel_values import kernel_features
+from dpgp.features.inducing import kernel_features
 from dpgp.features.placement import Grid
 from dpgp.kernels.base import takes_vectors
 from dpgp.paper.norm_bounds import norm_bound as kernel_norm_bound

@@ -15,7 +15,7 @@ from dpgp.paper.model import PaperModel
 from dpgp.paper.posterior import Update, unexplained
 from dpgp.privacy.books import GaussianBooks
 from dpgp.privacy.calibration import gaussian_sigma
-from dpgp.privacy.fixed_point import UNIT
+from dpgp.privacy.exact_sums import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource, check_scale
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpgp.features.base import WrittenMap
-from dpgp.features.concatenated import ConcatenatedFeatures, additive_features
-from dpgp.features.grid import GridFeatures
+from dpgp.features.combined import ConcatenatedFeatures, GridFeatures, additive_features
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid

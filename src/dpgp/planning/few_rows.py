@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 
 DOCUMENT = "docs/choosing-epsilon.md"
 FEWEST = 14.0

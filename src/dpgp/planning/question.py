@@ -25,7 +25,7 @@ from dpgp.planning.forecast import PLAUSIBLE, Errors, Outlook, Prospect, after_s
 from dpgp.planning.many import ManyFunctions, ManyOutlook
 from dpgp.planning.prior_functions import Functions
 from dpgp.planning.setting import Setting
-from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.steps import Purpose, Purse, Step, planned_steps
 from dpgp.types import Array
 

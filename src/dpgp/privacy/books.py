@@ -1,13 +1,163 @@
-"""The books: what was released, at which price, and that the budget was never exceeded."""
+"""The books: what was released, at which price, and that the budget was never exceeded.
+
+Events are frozen records of what happened. What they cost together is composed by kind, and
+converted to (ε, δ) once, at the end.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 
-from dpgp.privacy.accounting import ETA_ALLOWANCE, Spent, mu_of_guarantee, share_of_mu
-from dpgp.privacy.events import GaussianRelease
+from dpgp.privacy.calibration import compose, epsilon_of_mu, mu_of_epsilon_delta
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.noise import continuous_target, discrete_guarantee, discretisation_cost
+from dpgp.privacy.rounding import sum_up, text_down, text_up
+
+# --- what happened --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bound:
+    """Why a release has its sensitivity: the kind of the query, its size, and the proof.
+
+    The size of a ``gram`` is ‖ψ‖² at most, of ``histograms`` how many a row is counted in, of a
+    ``sum`` the largest value; of a ``count`` it is one.
+    """
+
+    kind: str
+    size: float
+
+    @property
+    def proof(self) -> str:
+        """The page in docs/proofs that proves the sensitivity."""
+        return PROOFS[self.kind]
+
+
+PROOFS = {
+    "gram": "gram_sensitivity",
+    "histograms": "gram_sensitivity",
+    "count": "gram_sensitivity",
+    "sum": "gram_sensitivity",
+    "moments": "moments_sensitivity",
+}
+
+
+@dataclass(frozen=True)
+class GaussianRelease:
+    """One Gaussian mechanism: what was released, and how much noise it carries.
+
+    ``sensitivity`` and ``noise_std`` are in the units in which all noise of the release has the
+    same standard deviation; ``smallest_scale`` is the smallest one in integer units, and ``bound``
+    says why the sensitivity is what it is.
+    """
+
+    label: str
+    sensitivity: float
+    noise_std: float
+    coordinates: int
+    smallest_scale: float
+    bound: Bound | None = None
+
+    @property
+    def mu(self) -> float:
+        """Gaussian-DP parameter μ = Δ/σ, rounded up."""
+        if self.noise_std == 0.0:
+            return math.inf
+        return math.nextafter(self.sensitivity / self.noise_std, math.inf)
+
+    @property
+    def eta(self) -> float:
+        """What the discrete noise costs beyond the continuous one."""
+        if self.noise_std == 0.0:
+            return 0.0
+        return discretisation_cost(self.coordinates, self.smallest_scale)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.label}: {self.coordinates} numbers, sensitivity {text_up(self.sensitivity)}, "
+            f"noise {text_down(self.noise_std)}, mu {text_up(self.mu)}"
+        )
+
+
+@dataclass(frozen=True)
+class ApproximateRelease:
+    """Any mechanism that is (ε, δ)-DP as a whole, such as a selection: booked as one event."""
+
+    label: str
+    epsilon: float
+    delta: float
+
+    def __str__(self) -> str:
+        return self.label
+
+
+Event = GaussianRelease | ApproximateRelease
+
+
+# --- what it costs together -----------------------------------------------------------------------
+
+
+ETA_ALLOWANCE = 1e-12  # for the difference between discrete and continuous noise, over all releases
+MARGIN = 1e-12  # of δ: far above the mass that discrete noise needs, far below what anybody prints
+
+
+@dataclass(frozen=True)
+class Spent:
+    r"""The cost of events: Gaussian ones by μ and η, all others by their own ε and δ.
+
+    Gaussian mechanisms compose to :math:`\sqrt{\sum\mu_k^2}`, others by adding up ε and δ, and the
+    two kinds by adding up again (docs/proofs/gaussian_calibration.md). To account for another kind
+    of event, add a record to :mod:`dpgp.privacy.books` and its price here.
+    """
+
+    mu: float
+    eta: float
+    epsilon: float
+    delta: float
+
+    @classmethod
+    def by(cls, events: Iterable[Event]) -> Spent:
+        """Compose events."""
+        events = list(events)
+        gaussian = [event for event in events if isinstance(event, GaussianRelease)]
+        others = [event for event in events if isinstance(event, ApproximateRelease)]
+        return cls(
+            mu=compose([event.mu for event in gaussian]),
+            eta=sum_up(event.eta for event in gaussian),
+            epsilon=sum_up(event.epsilon for event in others),
+            delta=sum_up(event.delta for event in others),
+        )
+
+    def epsilon_at(self, delta: float) -> float:
+        """Return the ε of everything together at this δ; infinite where δ does not suffice."""
+        if self.mu == 0.0:
+            return self.epsilon if self.delta <= delta else math.inf
+        left = math.nextafter(delta - self.delta, 0.0) if self.delta else delta
+        if left <= 0.0 or self.mu == math.inf:
+            return math.inf
+        # δ of the continuous noise behind δ' = e^η(δ + e^ε β), and a margin for e^ε β
+        continuous = left * math.exp(-self.eta) * (1.0 - MARGIN)
+        epsilon, reached = discrete_guarantee(
+            epsilon_of_mu(self.mu, continuous), continuous, self.eta
+        )
+        return sum_up([epsilon, self.epsilon]) if reached <= left else math.inf
+
+
+def share_of_mu(mu: float, fraction: float) -> float:
+    """Return the μ of a share of a budget, rounded down: μ² is what adds up."""
+    # 10⁻¹⁴: more than the roundings here and where the squares are added
+    return mu * math.sqrt(fraction) * (1.0 - 1e-14)
+
+
+def mu_of_guarantee(epsilon: float, delta: float) -> float:
+    """Return the μ that discrete Gaussian noise may spend to meet (ε, δ)."""
+    return mu_of_epsilon_delta(*continuous_target(epsilon, delta, ETA_ALLOWANCE))
+
+
+# --- the books of one fit -------------------------------------------------------------------------
 
 
 class BudgetError(RuntimeError):

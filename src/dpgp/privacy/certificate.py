@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from dpgp import markup as cards
-from dpgp.privacy.books import Books
-from dpgp.privacy.events import ApproximateRelease, Event, GaussianRelease
+from dpgp.privacy.books import ApproximateRelease, Books, Event, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.provenance import Provenance, StudyRecord

@@ -9,10 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpgp.privacy.books import GaussianBooks
+from dpgp.privacy.books import Bound, GaussianBooks, GaussianRelease
 from dpgp.privacy.calibration import gaussian_sigma
-from dpgp.privacy.events import Bound, GaussianRelease
-from dpgp.privacy.fixed_point import UNIT
+from dpgp.privacy.exact_sums import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.rounding import float_up, sqrt_up

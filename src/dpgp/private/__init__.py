@@ -2,5 +2,16 @@
 
 Rows come in from arrays and tables, are turned into exact integers, and leave through the wall with
 noise on them. Nobody but the estimator, the command line and the paper's release step may import
-this package.
+this package. In the order in which a row goes through it:
+
+- what holds a table: ``tables`` says what every table can do; ``csv_files``, ``arrow_files`` and
+  ``office_files`` are kinds of files, ``files`` opens them, each once; ``table_objects`` are frames
+  and queries of other libraries,
+- ``cells``: some rows of its columns, each cell read on its own,
+- ``rows``: numbers of arrays and cells become rows; ``units``: whose they are, and which of them
+  count,
+- ``asked_table`` and ``table_rows``: which columns are read, and how all rows of a table are gone
+  through, here or by workers (``engines``); ``watching`` tells how far,
+- ``source``: the seam, at which rows answer questions in exact integers; ``sums``: the questions,
+- ``wall``: where sums meet noise; ``fit``: the loop over steps, alone or with other sites.
 """

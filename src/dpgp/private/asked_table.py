@@ -1,22 +1,26 @@
-"""A table as the estimator is given it: what to read of it is asked by column names."""
+"""A table as a user gives it: what to read of it is asked by column names."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from dpgp.numeric import check_column_names
 from dpgp.options import Options
-from dpgp.private.cluster_rows import Engine
-from dpgp.private.engines import read_files
+from dpgp.private.cells import Cells
+from dpgp.private.csv_files import CsvFile
+from dpgp.private.engines import Engine
 from dpgp.private.files import open_files
+from dpgp.private.rows import RowReader
 from dpgp.private.source import Source
-from dpgp.private.table_file import TableFile, require
 from dpgp.private.table_objects import is_table, open_object
-from dpgp.private.table_rows import Wanted
-from dpgp.private.tables import clean_name
+from dpgp.private.table_rows import read_files
+from dpgp.private.tables import TableError, TableFile, clean_name, clean_names, require
+
+MOST_PLACES = 20  # that are listed of bad cells
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,8 @@ class AskedTable:
         self, inputs: tuple[str, ...], options: Options, workers: Engine | None, threads: int
     ) -> Source:
         """Go through the table once; a TableError where it does not hold what is wanted."""
-        wanted = Wanted(inputs, self.targets, self.unit, options)
-        return read_files(self.files, wanted, workers, threads)
+        reader = RowReader(inputs, self.targets, self.unit, options)
+        return read_files(self.files, reader, workers, threads)
 
 
 def _opened(table: Any, *, hold: bool) -> Sequence[TableFile]:
@@ -84,4 +88,56 @@ def _names(names: Any, argument: str) -> tuple[str, ...]:
     listed = [names] if isinstance(names, str) else names
     if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
         raise TypeError(f"`{argument}` must be the name of a column, or a list of names.")
-    return tuple(clean_name(name) for name in listed)
+    return clean_names(listed)
+
+
+# --- where the cells are that an error complains of: about people, for a curator who asks ---------
+
+
+def with_lines(error: TableError, files: Sequence[TableFile], reader: RowReader) -> TableError:
+    """Return the error with the first places it is about; as it is where they cannot be told."""
+    try:
+        places = list(islice(_places(files, reader, str(error)), MOST_PLACES + 1))
+    except TableError:  # some line is no row at all
+        return error
+    if not places:
+        return error
+    listed = ", ".join(places[:MOST_PLACES]) + (", …" if len(places) > MOST_PLACES else "")
+    return TableError(
+        f"{error} These cells are in {listed}. Which lines they are is about people: show it to "
+        "nobody who may not see the table."
+    )
+
+
+def _places(files: Sequence[TableFile], reader: RowReader, message: str) -> Iterator[str]:
+    for file in files:
+        # the first line of a CSV file names the columns
+        word, before = ("line", 2) if isinstance(file, CsvFile) else ("row", 1)
+        for piece in file.pieces(reader.names):
+            cells = piece()
+            yield from (f"{word} {before + k}" for k in _refused(cells, reader, message))
+            before += len(cells)
+
+
+def _refused(cells: Cells, reader: RowReader, message: str, first: int = 0) -> Iterator[int]:
+    """Yield the rows that are refused in these words, by halving what is refused."""
+    complaint = _complaint(cells, reader)
+    if complaint is None:
+        return
+    if len(cells) == 1:
+        yield from [first] if complaint == message else []
+        return
+    half = len(cells) // 2
+    for start, size in ((0, half), (half, len(cells) - half)):
+        part = replace(cells, table=cells.table.slice(start, size))
+        yield from _refused(part, reader, message, first + start)
+
+
+def _complaint(cells: Cells, reader: RowReader) -> str | None:
+    try:
+        reader.rows(cells)
+        if reader.unit is not None:
+            cells.identifiers(reader.unit)
+    except TableError as error:
+        return str(error)
+    return None

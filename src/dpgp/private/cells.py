@@ -7,24 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from dpgp.categories import Category
 from dpgp.numeric import float_of, holds_times
-from dpgp.private.identifiers import MISSING, Key, keys_of
-from dpgp.private.mixed_table import Column, MixedTable
-from dpgp.private.tables import TableError
+from dpgp.private.tables import TableError, or_refused
+from dpgp.private.units import MISSING, Codes, Key, keys_of, numbered
 from dpgp.types import Array
+
+if TYPE_CHECKING:
+    from dpgp.private.table_objects import MixedTable
 
 DECIMALS = {".": "a decimal point (or a comma everywhere, and --decimal ,)", ",": "a decimal comma"}
 """Marks that numbers may be written with, and what they are called."""
 
-Codes = NDArray[np.intp]
+Column = Any
+"""An array of Arrow, whole or in chunks, or one of NumPy with Python's objects."""
+
 T = TypeVar("T")
 
 
@@ -117,12 +120,8 @@ class Cells:
         return self._or_refused(name, lambda: self._column(name))
 
     def _or_refused(self, name: str, read: Callable[[], T]) -> T:
-        found = _or_none(read)
-        if found is None:
-            raise TableError(
-                f"{self.where}column '{name}' cannot be read; store it as numbers or as text."
-            )
-        return found
+        words = f"{self.where}column '{name}' cannot be read; store it as numbers or as text."
+        return or_refused(read, words)
 
 
 def numbers_of(column: Column) -> Array | None:
@@ -232,12 +231,11 @@ def _encoded(column: Column) -> tuple[Codes, list[Any]]:
 
 def _encoded_objects(cells: list[Any]) -> tuple[Codes, list[Any]]:
     """Tell cells apart by type and value: to Python 1, 1.0 and True are equal."""
-    numbers: dict[tuple[type, Any], int] = {}
     try:
-        codes = [numbers.setdefault((type(cell), cell), len(numbers)) for cell in cells]
+        distinct, codes = numbered((type(cell), cell) for cell in cells)
     except Exception:  # lists have no hash, some numbers refuse to be compared
         return np.arange(len(cells)), cells
-    return np.array(codes, dtype=np.intp), [cell for _, cell in numbers]
+    return codes, [cell for _, cell in distinct]
 
 
 def _or_none(read: Callable[[], T]) -> T | None:

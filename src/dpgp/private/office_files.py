@@ -9,14 +9,12 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+from dpgp.categories import FIRST_UNSAFE_FLOAT
 from dpgp.package import install
-from dpgp.private.arrays import object_array
 from dpgp.private.csv_files import CsvFile
-from dpgp.private.identifiers import FIRST_UNSAFE_FLOAT
-from dpgp.private.mixed_table import MixedTable
-from dpgp.private.table_file import TableFile, opened_file
-from dpgp.private.table_objects import HeldTable
-from dpgp.private.tables import DAMAGED, TableError
+from dpgp.private.rows import object_array
+from dpgp.private.table_objects import HeldTable, MixedTable
+from dpgp.private.tables import DAMAGED, TableError, TableFile, opened_file, or_refused
 
 ZIP, OLD_EXCEL, STATA = b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"<stata_dta>"
 _OLD_STATA = tuple(bytes([version]) for version in (113, 114, 115))
@@ -89,8 +87,6 @@ def _read(path: str, where: str, needed: str, function: str, **options: Any) -> 
         ) from None
     with opened_file(path, where) as stream:
         content = stream.read()
-    try:
-        return MixedTable.of_pandas(read(io.BytesIO(content), **options))
-    except Exception:  # whatever it says may quote the data
-        pass
-    raise TableError(where + DAMAGED)
+    return or_refused(
+        lambda: MixedTable.of_pandas(read(io.BytesIO(content), **options)), where + DAMAGED
+    )

@@ -1,24 +1,43 @@
-"""Rows that are ready to be summed: what every source is read into."""
+"""Rows that are ready to be summed, and how arrays and cells become them.
+
+Numbers of inputs and targets, whoever held them, become rows in one place,
+:func:`scaled_rows`: targets scaled, rows marked that can be used, the first ones of every unit
+kept. Messages about arrays speak of arguments, shapes and types, those about tables of columns;
+never of values, and not of which or how many rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.private.source import total_over
-from dpgp.types import Array
+from dpgp.categories import Category
+from dpgp.domain import Box
+from dpgp.missing import Missing
+from dpgp.numeric import numeric_matrix, numeric_vector
+from dpgp.options import Options
+from dpgp.private.source import RowQuestion, total_over
+from dpgp.private.tables import TableError
+from dpgp.private.units import first_rows_of_units
+from dpgp.types import Array, Integers
 
 if TYPE_CHECKING:
-    from dpgp.private.source import RowQuestion
-    from dpgp.types import Integers
-
+    from dpgp.private.cells import Cells
 
 BATCH_ROWS = 2**16
 """Rows that are drawn at a time: a few blocks for a thread, a few megabytes."""
+
+FARTHEST_TARGET = 2.0**64  # half-widths; beyond any clip, and products with weights stay finite
+MISSING_RULES = ("error", "ignore")
+
+_IGNORE = (
+    'pass --missing ignore, in Python missing="ignore", to let these rows contribute nothing, or '
+    "remove them."
+)
 
 
 @dataclass(frozen=True)
@@ -62,3 +81,146 @@ class Rows:
         """Return the exact sum over all rows."""
         sizes = [min(BATCH_ROWS, len(self) - at) for at in range(0, len(self), BATCH_ROWS)]
         return total_over(self.blocks(BATCH_ROWS), sizes, question, threads)
+
+
+# --- from numbers ---------------------------------------------------------------------------------
+
+
+def scaled_rows(X: Array, targets: Array, options: Options, units: Any) -> Rows:
+    """Return rows whose targets are scaled to [−1, 1] and not yet clipped, some of each unit.
+
+    A stage clips residuals, so that a target beyond its bounds pulls no harder than others.
+    """
+    if options.missing is Missing.ERROR:
+        check_public_levels(X, options.box)
+    box, known = options.target_box, np.isfinite(targets).all(axis=0)
+    errors = [targets.T] if options.outcome.unreadable_is_error else []
+    usable = usable_rows(options.missing, X, *errors) & known
+    if units is not None:
+        usable &= first_rows_of_units(units, len(X), options.max_rows_per_unit)
+    scaled = scaled_targets(targets, box.centre[:, None], box.half_width[:, None])
+    return Rows(X, np.where(usable, scaled, 0.0), usable)
+
+
+def check_public_levels(X: Array, box: Box) -> None:
+    """Raise where a category has a cell that is none of its public levels; never says which."""
+    for column, category in enumerate(box.categories):
+        if category is not None and np.isnan(X[:, column]).any():
+            raise ValueError(
+                f"column '{box.column_names('input')[column]}' must hold its public levels alone: "
+                f'{category.words}; pass missing="ignore" to let rows with other or missing levels '
+                "contribute nothing while they stay in the count."
+            )
+
+
+def scaled_targets(targets: Array, centre: Array | float, half_width: Array | float) -> Array:
+    """Return distances from the centre in half-widths, cut where residuals are clipped anyway."""
+    with np.errstate(over="ignore"):  # a warning would tell that somebody's target is huge
+        return np.clip((targets - centre) / half_width, -FARTHEST_TARGET, FARTHEST_TARGET)
+
+
+def usable_rows(missing: str, *arrays: Array) -> NDArray[np.bool_]:
+    """Return which rows are finite throughout; raise if one is not and ``missing`` is "error"."""
+    if missing not in MISSING_RULES:
+        raise ValueError(f"`missing` must be one of {MISSING_RULES}, got {missing!r}.")
+    finite = np.ones(len(arrays[0]), dtype=bool)
+    for array in arrays:
+        finite &= np.isfinite(array).reshape(len(array), -1).all(axis=1)
+    if missing == "error" and not finite.all():
+        raise ValueError(
+            "`X` and `y` must be finite and complete, without NaN or inf; pass "
+            'missing="ignore" to let other rows contribute nothing while they stay in the count.'
+        )
+    return finite
+
+
+# --- from the cells of a table --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RowReader:
+    """Reads cells into rows: which columns are inputs, targets, and who a row is of.
+
+    Public, all of it.
+    """
+
+    inputs: tuple[str, ...]
+    targets: tuple[str, ...]
+    unit: str | None
+    options: Options
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns that are read, each once."""
+        units = () if self.unit is None else (self.unit,)
+        return tuple(dict.fromkeys((*self.inputs, *self.targets, *units)))
+
+    def rows(self, cells: Cells) -> Rows:
+        """Return rows whose targets are scaled, as if every one were of another unit."""
+        box = self.options.box
+        X = np.column_stack(
+            [self._input(cells, name, box.category(k)) for k, name in enumerate(self.inputs)]
+        )
+        targets = np.stack([self._target(cells, k) for k in range(len(self.targets))])
+        return scaled_rows(X, targets, self.options, None)
+
+    def _target(self, cells: Cells, k: int) -> Array:
+        """Return numbers, or 0 and 1 for two classes and NaN for what is neither."""
+        category = self.options.target_box.category(k)
+        name = self.targets[k]
+        return self._complete(cells, name) if category is None else cells.levels(name, category)
+
+    def _input(self, cells: Cells, name: str, category: Category | None) -> Array:
+        if category is None:
+            return self._complete(cells, name)
+        codes = cells.levels(name, category)
+        if self.options.missing is Missing.ERROR and np.isnan(codes).any():
+            raise TableError(
+                f"{cells.where}column '{name}' has cells that are missing or none of its public "
+                f"levels: {category.words}; {_IGNORE}"
+            )
+        return codes
+
+    def _complete(self, cells: Cells, name: str) -> Array:
+        numbers = cells.numbers(name)
+        if self.options.missing is Missing.ERROR and not np.isfinite(numbers).all():
+            what = "infinite" if np.isinf(numbers).any() else "missing"
+            raise TableError(f"{cells.where}column '{name}' has {what} cells; {_IGNORE}")
+        return numbers
+
+
+# --- as published: one target, and objects of any kind --------------------------------------------
+
+
+def vector_rows(X: Any, y: Any, columns: int, missing: str) -> Rows:
+    """Read rows of numbers, and one target each."""
+    inputs = numeric_matrix(X, least=2)
+    if inputs.shape[1] != columns:
+        raise ValueError(
+            f"`X` must have as many columns as `inducing_points`, {columns}, got {inputs.shape[1]}."
+        )
+    return _rows(inputs, y, missing, inputs)
+
+
+def structured_rows(X: Any, y: Any, missing: str) -> Rows:
+    """Read strings, graphs or other objects, and one target each; None counts as missing."""
+    objects = object_array(X)
+    if len(objects) < 2:
+        raise ValueError("`X` must have at least two rows.")
+    present = np.array([0.0 if element is not None else np.nan for element in objects])
+    return _rows(objects, y, missing, present)
+
+
+def _rows(inputs: Any, y: Any, missing: str, finite_where_present: Array) -> Rows:
+    targets = numeric_vector(y, len(inputs))
+    return Rows(inputs, targets[None], usable_rows(missing, targets, finite_where_present))
+
+
+def object_array(X: Any, argument: str = "X") -> NDArray[np.object_]:
+    """Return strings, graphs or other objects as a one-dimensional object array."""
+    if not isinstance(X, Sequence | np.ndarray) or isinstance(X, str):
+        raise TypeError(f"`{argument}` must be a sequence of objects, got {type(X).__name__}.")
+    rows = np.empty(len(X), dtype=object)
+    for position, element in enumerate(X):
+        rows[position] = element
+    return rows

@@ -95,11 +95,18 @@ def total_over(
 
     ``sizes`` has the number of rows of every batch, for whoever watches.
     """
+    return merged(partial_sums(watched(batches, sizes), question, threads)).integers
+
+
+def partial_sums(
+    batches: Iterable[Batch], question: RowQuestion, threads: int | None = None
+) -> list[Partial]:
+    """Return the sum that every thread has over its share of the batches."""
 
     def partial(share: Iterator[Batch]) -> Partial:
         return question.partial(batch.rows() for batch in share)
 
-    return merged(shared_out(watched(batches, sizes), partial, threads)).integers
+    return shared_out(batches, partial, threads)
 
 
 def merged(partials: Sequence[Partial]) -> Partial:

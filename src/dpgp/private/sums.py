@@ -13,9 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap
-from dpgp.features.residuals import RowValues
-from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, check_even, sum_columns, workspace
-from dpgp.privacy.fixed_point import round_columns, round_targets
+from dpgp.features.inputs import RowValues
+from dpgp.privacy.exact_sums import (
+    MAX_BLOCK_ROWS,
+    check_even,
+    round_columns,
+    round_targets,
+    sum_columns,
+    workspace,
+)
 from dpgp.private.rows import Rows
 from dpgp.private.source import Partial, Source, digest
 from dpgp.steps.queries import HistogramQuery

@@ -10,12 +10,10 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import interchange
 
-from dpgp.private.cells import Cells
-from dpgp.private.even_batches import even_batches, until_the_end
-from dpgp.private.mixed_table import MixedTable
-from dpgp.private.rows import BATCH_ROWS
-from dpgp.private.table_file import Piece, TableFile, clean_names
-from dpgp.private.tables import TableError
+from dpgp.private.arrow_files import chosen, even_pieces
+from dpgp.private.cells import Cells, Column
+from dpgp.private.rows import BATCH_ROWS, object_array
+from dpgp.private.tables import Piece, TableError, TableFile, clean_names, or_refused
 
 READ_ONCE = (
     "the table can be gone through only once, and a fit needs several passes; pass files, a data "
@@ -41,7 +39,7 @@ class HeldTable:
 
     def pieces(self, names: Sequence[str]) -> Iterator[Piece]:
         """Yield some rows at a time."""
-        table = chosen(self.table, self.names, names)
+        table = chosen(self.table, names)
         for start in range(0, table.num_rows, BATCH_ROWS):
             yield partial(Cells, table.slice(start, BATCH_ROWS), self.where)
 
@@ -65,8 +63,7 @@ class StreamedTable:
 
     def pieces(self, names: Sequence[str]) -> Iterator[Piece]:
         """Yield some rows at a time."""
-        for table in even_batches(until_the_end(_reader(self.stream), NOT_READ)):
-            yield partial(Cells, chosen(table, self.names, names), self.where)
+        yield from even_pieces(_reader(self.stream), names, self.where, NOT_READ)
 
     def parts(self, count: int) -> list[StreamedTable]:
         """Return itself: a query cannot be cut."""
@@ -81,11 +78,11 @@ def open_object(source: Any, *, hold: bool) -> TableFile:
     """
     if isinstance(source, pa.RecordBatchReader):
         raise TableError(READ_ONCE)
-    table = _held(source)
+    table = or_refused(lambda: _held(source), NOT_READ)
+    if table is None and hold:
+        table = or_refused(lambda: _reader(source).read_all(), NOT_READ)
     if table is not None:
         return HeldTable(table)
-    if hold:
-        return HeldTable(_read_all(source))
     return StreamedTable(source, clean_names(_reader(source).schema.names))
 
 
@@ -96,40 +93,74 @@ def is_table(source: Any) -> bool:
 
 def _held(source: Any) -> pa.Table | MixedTable | None:
     """Return a table that is in memory already; None for a query."""
-    try:
-        if isinstance(source, pa.Table):
-            return source
-        if hasattr(source, "iloc"):  # pandas, whose index is no column
-            return MixedTable.of_pandas(source)
-        if hasattr(source, "get_columns"):  # polars
-            return pa.table(source)
-        if not hasattr(source, "__arrow_c_stream__"):
-            return interchange.from_dataframe(source)
-    except Exception:  # whatever it says may quote the data
-        pass
-    else:
-        return None
-    raise TableError(NOT_READ)
-
-
-def _read_all(source: Any) -> pa.Table:
-    try:
-        return _reader(source).read_all()
-    except TableError:
-        raise
-    except Exception:  # whatever it says may quote the data
-        pass
-    raise TableError(NOT_READ)
+    if isinstance(source, pa.Table):
+        return source
+    if hasattr(source, "iloc"):  # pandas, whose index is no column
+        return MixedTable.of_pandas(source)
+    if hasattr(source, "get_columns"):  # polars
+        return pa.table(source)
+    if not hasattr(source, "__arrow_c_stream__"):
+        return interchange.from_dataframe(source)
+    return None
 
 
 def _reader(source: Any) -> pa.RecordBatchReader:
-    try:
-        return pa.RecordBatchReader.from_stream(source)
-    except Exception:  # whatever it says may quote the data
-        pass
-    raise TableError(NOT_READ)
+    return or_refused(lambda: pa.RecordBatchReader.from_stream(source), NOT_READ)
 
 
-def chosen(table: Any, names: Sequence[str], wanted: Sequence[str]) -> Any:
-    """Return the wanted columns, by their names in one spelling."""
-    return table.select([names.index(name) for name in wanted]).rename_columns(list(wanted))
+# --- tables of pandas -----------------------------------------------------------------------------
+#
+# A column of Python objects has no type. Arrow would give it one, and then a single cell decides
+# what all the others are: one of bytes makes a column of texts a column of bytes.
+
+
+@dataclass(frozen=True)
+class MixedTable:
+    """Columns of equal length: those of one type are Arrow's, others keep every cell as it is.
+
+    Does what is asked of an Arrow table here. Raw data, never shown.
+    """
+
+    column_names: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def of_pandas(cls, frame: Any) -> MixedTable:
+        """Take the columns of a data frame, whose index is none."""
+        columns = (frame.iloc[:, k] for k in range(frame.shape[1]))
+        return cls(tuple(map(str, frame.columns)), tuple(map(_column, columns)))
+
+    def __repr__(self) -> str:
+        return "MixedTable(...)"
+
+    @property
+    def num_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.columns[0]) if self.columns else 0
+
+    def column(self, name: str) -> Column:
+        """Return the column of a name."""
+        return self.columns[self.column_names.index(name)]
+
+    def select(self, positions: Sequence[int]) -> MixedTable:
+        """Return some columns."""
+        names = (self.column_names[k] for k in positions)
+        return MixedTable(tuple(names), tuple(self.columns[k] for k in positions))
+
+    def rename_columns(self, names: Sequence[str]) -> MixedTable:
+        """Return the same columns under other names."""
+        return MixedTable(tuple(names), self.columns)
+
+    def slice(self, start: int, length: int) -> MixedTable:
+        """Return some rows."""
+        rows = slice(start, start + length)
+        return MixedTable(self.column_names, tuple(column[rows] for column in self.columns))
+
+
+def _column(series: Any) -> Column:
+    if series.dtype == object:
+        return object_array(series.tolist())
+    if str(series.dtype) == "category":  # may be anything, narrow floats too
+        categories = [*series.cat.categories.to_numpy(), None]
+        return object_array([categories[code] for code in series.cat.codes])
+    return pa.array(series, from_pandas=True)

@@ -2,84 +2,83 @@
 
 A first pass reads every cell that a fit will use, so that what cannot be read is refused before any
 budget is spent.
+
+Threads of this process read them, or the workers of a cluster: then each sums its part, and only
+integers travel. The same code reads the same files, so totals are the same, bit for bit, however
+the files are cut. A part whose worker dies is read anew by another, and its sum is taken once.
+Noise is drawn by whoever asks, and nowhere else.
 """
 
 from __future__ import annotations
 
+import functools
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
 import numpy as np
 
-from dpgp.categories import Category
-from dpgp.missing import Missing
-from dpgp.options import Options
-from dpgp.privacy.exact_sums import shared_out
-from dpgp.private.arrays import scaled_rows
+from dpgp.blas import in_order
 from dpgp.private.cells import Cells
-from dpgp.private.rows import Rows
-from dpgp.private.source import RowQuestion, total_over
-from dpgp.private.table_file import Piece, TableFile, require
-from dpgp.private.tables import CHANGED, TableError
-from dpgp.private.units import Bits, file_by_file, first_rows, unpacked
-from dpgp.private.watching import watched_first
-from dpgp.types import Array, Integers
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which columns are inputs, targets, and who a row is of; public, all of it."""
-
-    inputs: tuple[str, ...]
-    targets: tuple[str, ...]
-    unit: str | None
-    options: Options
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All columns that are read, each once."""
-        units = () if self.unit is None else (self.unit,)
-        return tuple(dict.fromkeys((*self.inputs, *self.targets, *units)))
-
-    def rows(self, cells: Cells) -> Rows:
-        """Return rows whose targets are scaled, as if every one were of another unit."""
-        box = self.options.box
-        X = np.column_stack(
-            [self._input(cells, name, box.category(k)) for k, name in enumerate(self.inputs)]
-        )
-        targets = np.stack([self._target(cells, k) for k in range(len(self.targets))])
-        return scaled_rows(X, targets, self.options, None)
-
-    def _target(self, cells: Cells, k: int) -> Array:
-        """Return numbers, or 0 and 1 for two classes and NaN for what is neither."""
-        category = self.options.target_box.category(k)
-        name = self.targets[k]
-        return self._complete(cells, name) if category is None else cells.levels(name, category)
-
-    def _input(self, cells: Cells, name: str, category: Category | None) -> Array:
-        if category is None:
-            return self._complete(cells, name)
-        codes = cells.levels(name, category)
-        if self.options.missing is Missing.ERROR and np.isnan(codes).any():
-            raise TableError(
-                f"{cells.where}column '{name}' has cells that are missing or none of its public "
-                f"levels: {category.words}; {_IGNORE}"
-            )
-        return codes
-
-    def _complete(self, cells: Cells, name: str) -> Array:
-        numbers = cells.numbers(name)
-        if self.options.missing is Missing.ERROR and not np.isfinite(numbers).all():
-            what = "infinite" if np.isinf(numbers).any() else "missing"
-            raise TableError(f"{cells.where}column '{name}' has {what} cells; {_IGNORE}")
-        return numbers
-
-
-_IGNORE = (
-    'pass --missing ignore, in Python missing="ignore", to let these rows contribute nothing, or '
-    "remove them."
+from dpgp.private.engines import Engine, answers
+from dpgp.private.rows import RowReader, Rows
+from dpgp.private.source import Partial, RowQuestion, Source, merged, partial_sums, total_over
+from dpgp.private.table_objects import HeldTable, StreamedTable
+from dpgp.private.tables import (
+    CHANGED,
+    STANDARD_INPUT,
+    Piece,
+    TableError,
+    TableFile,
+    require,
 )
+from dpgp.private.units import (
+    Bits,
+    either,
+    file_by_file,
+    first_of_group,
+    first_rows,
+    number_of_groups,
+    unpacked,
+)
+from dpgp.private.watching import watched, watched_first
+from dpgp.types import Integers
+
+PARTS_PER_WORKER = 4
+"""Parts of the table for every worker: enough that none waits long for the last."""
+
+OTHER_ARITHMETIC = (
+    "the workers' processors or libraries differ from this machine's in a last digit of a feature: "
+    "privacy is not touched, but sums may differ in a last bit from those of this machine alone."
+)
+
+
+def read_files(
+    files: Sequence[TableFile],
+    reader: RowReader,
+    workers: Engine | None,
+    threads: int | None = None,
+) -> Source:
+    """Go through all files once; a TableError where they do not hold what is wanted."""
+    rows: TableRows | ClusterRows
+    if workers is None:
+        rows = TableRows.opened(files, reader, threads)
+    else:
+        _check_seen_by_workers(files)
+        rows = ClusterRows.opened(files, reader, workers)
+    if len(rows) < 2:
+        raise TableError("the table has too few rows for a model; a fit needs at least two.")
+    return rows
+
+
+def _check_seen_by_workers(files: Sequence[TableFile]) -> None:
+    held = (HeldTable, StreamedTable)
+    if any(isinstance(f, held) or getattr(f, "path", "") == STANDARD_INPUT for f in files):
+        raise TableError(
+            "a cluster reads files, under the same path on every worker; write the table to "
+            "Parquet files first, or leave `engine` out."
+        )
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class TableBatch:
     """Some rows of a table, to be read where they are summed."""
 
     piece: Piece
-    wanted: Wanted
+    reader: RowReader
     size: int
     kept: Bits | None
 
@@ -99,7 +98,7 @@ class TableBatch:
         cells = self.piece()
         if len(cells) != self.size:
             raise TableError(cells.where + CHANGED)
-        rows = self.wanted.rows(cells)
+        rows = self.reader.rows(cells)
         if self.kept is None:
             return rows
         usable = rows.usable & unpacked(self.kept, self.size)
@@ -111,7 +110,7 @@ class ReadFile:
     """A file that has been gone through once: how many rows its pieces have, and which count."""
 
     file: TableFile
-    wanted: Wanted
+    reader: RowReader
     sizes: tuple[int, ...]
     kept: tuple[Bits, ...] | None = None
 
@@ -121,11 +120,11 @@ class ReadFile:
     def batches(self) -> Iterator[TableBatch]:
         """Go through the file once more."""
         kept = self.kept or (None,) * len(self.sizes)
-        pieces = self.file.pieces(self.wanted.names)
+        pieces = self.file.pieces(self.reader.names)
         for piece, size, bits in zip_longest(pieces, self.sizes, kept):
             if piece is None or size is None:
                 raise TableError(self.file.where + CHANGED)
-            yield TableBatch(piece, self.wanted, size, bits)
+            yield TableBatch(piece, self.reader, size, bits)
 
 
 @dataclass(frozen=True)
@@ -136,14 +135,12 @@ class TableRows:
 
     @classmethod
     def opened(
-        cls, files: Sequence[TableFile], wanted: Wanted, threads: int | None = None
+        cls, files: Sequence[TableFile], reader: RowReader, threads: int | None = None
     ) -> TableRows:
         """Go through all files once; a TableError where they do not hold what is wanted."""
         for file in files:
-            require(file, wanted.names)
-        sizes = _sizes(files, wanted, threads)
-        read = zip(files, sizes, _kept(files, wanted, sizes), strict=True)
-        return cls(tuple(ReadFile(file, wanted, counts, kept) for file, counts, kept in read))
+            require(file, reader.names)
+        return cls(_read(files, reader, _sizes(files, reader, threads)))
 
     def __repr__(self) -> str:
         return "TableRows(...)"
@@ -154,8 +151,8 @@ class TableRows:
     @property
     def like(self) -> Rows:
         """No rows, with as many columns."""
-        wanted = self.files[0].wanted
-        inputs, targets = len(wanted.inputs), len(wanted.targets)
+        reader = self.files[0].reader
+        inputs, targets = len(reader.inputs), len(reader.targets)
         return Rows(np.empty((0, inputs)), np.empty((targets, 0)), np.empty(0, dtype=bool))
 
     def total(self, question: RowQuestion, threads: int | None = None) -> Integers:
@@ -166,40 +163,117 @@ class TableRows:
 
 
 def _sizes(
-    files: Sequence[TableFile], wanted: Wanted, threads: int | None
+    files: Sequence[TableFile], reader: RowReader, threads: int | None
 ) -> list[tuple[int, ...]]:
     """Read every piece once, and return how many rows each has, file by file."""
 
-    def measure(share: Iterator[tuple[int, int, Piece]]) -> dict[tuple[int, int], int]:
-        return {(file, place): len(wanted.rows(piece())) for file, place, piece in share}
+    def measured(piece: tuple[int, Piece]) -> tuple[int, int]:
+        return piece[0], len(reader.rows(piece[1]()))
 
-    pieces = (
-        (number, place, piece)
-        for number, file in enumerate(files)
-        for place, piece in enumerate(file.pieces(wanted.names))
-    )
-    found = {
-        key: size
-        for part in shared_out(watched_first(pieces), measure, threads)
-        for key, size in part.items()
-    }
-    counts: list[list[int]] = [[] for _ in files]
-    for file, place in sorted(found):
-        counts[file].append(found[file, place])
-    return [tuple(sizes) for sizes in counts]
+    pieces = ((k, piece) for k, file in enumerate(files) for piece in file.pieces(reader.names))
+    sizes: list[list[int]] = [[] for _ in files]
+    for k, size in in_order(watched_first(pieces), measured, threads):
+        sizes[k].append(size)
+    return [tuple(counts) for counts in sizes]
+
+
+def _read(
+    files: Sequence[TableFile],
+    reader: RowReader,
+    sizes: Sequence[tuple[int, ...]],
+    engine: Engine | None = None,
+) -> tuple[ReadFile, ...]:
+    """Return files whose pieces have these sizes, with the rows that count."""
+    read = zip(files, sizes, _kept(files, reader, sizes, engine), strict=True)
+    return tuple(ReadFile(file, reader, counts, kept) for file, counts, kept in read)
 
 
 def _kept(
-    files: Sequence[TableFile], wanted: Wanted, sizes: Sequence[tuple[int, ...]]
+    files: Sequence[TableFile],
+    reader: RowReader,
+    sizes: Sequence[tuple[int, ...]],
+    engine: Engine | None,
 ) -> list[tuple[Bits, ...] | None]:
-    """Return which rows are among the first of their unit, file by file; None without units."""
-    unit = wanted.unit
+    """Return which rows are among the first of their unit, file by file; None without units.
+
+    Every worker counts the units of other groups, so that identifiers stay where they are read.
+    """
+    unit, most = reader.unit, reader.options.max_rows_per_unit
     if unit is None:
         return [None] * len(files)
-    every = [size for counts in sizes for size in counts]
+    every = tuple(size for counts in sizes for size in counts)
+    if engine is None:
+        kept = first_rows(lambda: _cells(files, unit), every, unit, most)
+    else:
+        groups = max(number_of_groups(every), engine.workers)
+        work = functools.partial(part_of_units, tuple(files), every, unit, most, groups)
+        kept = functools.reduce(either, answers(engine, work, range(groups)))
+    return file_by_file(kept, sizes)
 
-    def pieces() -> Iterator[Cells]:
-        return (piece() for file in files for piece in file.pieces([unit]))
 
-    most = wanted.options.max_rows_per_unit
-    return file_by_file(first_rows(pieces, every, unit, most), sizes)
+def _cells(files: Sequence[TableFile], name: str) -> Iterator[Cells]:
+    return (piece() for file in files for piece in file.pieces([name]))
+
+
+# --- by the workers of a cluster ------------------------------------------------------------------
+
+
+class ArithmeticOfWorkersWarning(UserWarning):
+    """Workers agree with each other, but not with this machine, in the last digit of a feature."""
+
+
+@dataclass(frozen=True)
+class ClusterRows:
+    """All rows of some files, read by workers; a :class:`dpgp.private.source.Source`."""
+
+    table: TableRows
+    engine: Engine
+
+    @classmethod
+    def opened(cls, files: Sequence[TableFile], reader: RowReader, engine: Engine) -> ClusterRows:
+        """Let workers go through all files once; a TableError where they lack what is wanted."""
+        for file in files:
+            require(file, reader.names)
+        count = -(-PARTS_PER_WORKER * engine.workers // len(files))
+        parts = [part for file in files for part in file.parts(count)]
+        sizes = list(
+            watched_first(answers(engine, functools.partial(part_sizes, reader), parts), len(parts))
+        )
+        return cls(TableRows(_read(parts, reader, sizes, engine)), engine)
+
+    def __repr__(self) -> str:
+        return "ClusterRows(...)"
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def like(self) -> Rows:
+        """No rows, with as many columns."""
+        return self.table.like
+
+    def total(self, question: RowQuestion, threads: int | None = None) -> Integers:
+        """Return the exact sum over all rows, after one pass over the files."""
+        parts = self.table.files
+        partials = answers(self.engine, functools.partial(part_sum, question), parts)
+        total = merged(list(watched(partials, [sum(part.sizes) for part in parts])))
+        if total.arithmetic != question.partial(()).arithmetic:
+            warnings.warn(OTHER_ARITHMETIC, ArithmeticOfWorkersWarning, stacklevel=2)
+        return total.integers
+
+
+def part_sizes(reader: RowReader, part: TableFile) -> tuple[int, ...]:
+    """Return how many rows each piece of a part has, after every cell was read."""
+    return tuple(len(reader.rows(piece())) for piece in part.pieces(reader.names))
+
+
+def part_sum(question: RowQuestion, part: ReadFile) -> Partial:
+    """Return the exact sum over a part, on one thread of a worker."""
+    return partial_sums(part.batches(), question, 1)[0]
+
+
+def part_of_units(
+    files: Sequence[TableFile], sizes: Sequence[int], unit: str, most: int, groups: int, group: int
+) -> list[Bits]:
+    """Read the identifiers of the whole table; return which rows count, of the units of a group."""
+    return first_of_group(_cells(files, unit), sizes, unit, most, group, groups)

@@ -1,21 +1,25 @@
-"""What is said of tables, wherever they are read; needs none of the libraries that read them."""
+"""What every table can do, and what is said of those that cannot be used.
+
+Whatever holds a table (a file, a part of one, a data frame, a query) gives its columns, by their
+names, as :class:`~dpgp.private.cells.Cells`, some rows at a time. Needs none of the libraries that
+read tables.
+"""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from dpgp.private.cells import Cells
+
+T = TypeVar("T")
 
 STANDARD_INPUT = "-"
+MOST_LISTED = 40  # names of columns in a message: more would bury it
 
-NOT_UTF_8 = "the file is not UTF-8 text; save it as 'CSV UTF-8' or as Parquet."
-NOT_A_LINE_A_ROW = (
-    "the file is not CSV with a line for every row: a cell holds a line break, a stray quotation "
-    "mark or a NUL; enclose cells with quotation marks in such, double those inside, and remove "
-    "line breaks, or save the table as Parquet."
-)
-UNEQUAL_LINES = (
-    "some lines have more or fewer cells than the first, which names the columns; put cells that "
-    "hold the delimiter into quotation marks, and remove blank lines."
-)
 CHANGED = "the table changed while it was read; leave it alone until the fit is done."
 DAMAGED = "the file is damaged, or cut short; write it again."
 
@@ -28,6 +32,92 @@ class ClusterError(RuntimeError):
     """A cluster that could not do its part; what was not summed was not released."""
 
 
+def or_refused(read: Callable[[], T], words: str) -> T:
+    """Return what a library reads; a TableError in these words where it fails.
+
+    Whatever the library says may quote the data: it is not repeated, and not carried along.
+    """
+    try:
+        return read()
+    except Exception:
+        pass
+    raise TableError(words)
+
+
+Piece = Callable[[], "Cells"]
+"""Some rows, cheap to draw, and read by whoever calls it."""
+
+
+class TableFile(Protocol):
+    """A file with a table, or a part of one; it can be gone through any number of times."""
+
+    @property
+    def where(self) -> str:
+        """What messages about it begin with."""
+        ...
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its columns."""
+        ...
+
+    def pieces(self, names: Sequence[str]) -> Iterator[Piece]:
+        """Yield some rows of the named columns at a time, in the order of the file."""
+        ...
+
+    def parts(self, count: int) -> Sequence[TableFile]:
+        """Return about ``count`` parts that can be read apart, in their order."""
+        ...
+
+
 def clean_name(name: str) -> str:
     """Return a column's name in one spelling: composed characters, no blanks around."""
     return unicodedata.normalize("NFC", name).strip()
+
+
+def clean_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of columns in one spelling."""
+    return tuple(clean_name(str(name)) for name in names)
+
+
+def require(file: TableFile, names: Sequence[str]) -> None:
+    """Raise unless all these columns are there, each of them once."""
+    if not any(file.names):
+        raise TableError(f"{file.where}the table is empty; its first line must name the columns.")
+    for name in names:
+        if file.names.count(name) > 1:
+            raise TableError(
+                f"{file.where}the table has several columns '{name}'; rename all but one."
+            )
+        if name not in file.names:
+            found = _what_it_has(file.names, names, name)
+            raise TableError(f"{file.where}the table has no column '{name}'; {found}")
+
+
+def _what_it_has(names: Sequence[str], wanted: Sequence[str], missed: str) -> str:
+    # a file without a header has somebody's row in its first line
+    if not set(names).intersection(wanted) or any(map(_is_number, names)):
+        return "its first line must name the columns, in the same spelling."
+    near = get_close_matches(missed, names, n=1)
+    meant = f"did you mean '{near[0]}'? Its" if near else "its"
+    listed = ", ".join(f"'{other}'" for other in names[:MOST_LISTED])
+    more = ", …" if len(names) > MOST_LISTED else ""
+    return f"{meant} columns are {listed}{more}."
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def opened_file(path: str, where: str) -> BinaryIO:
+    """Open a file to read bytes; an error that says why where that fails."""
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        reason = (error.strerror or "it failed").lower()
+    kinds = "a CSV, Excel, Stata, Parquet or Arrow file, a folder or a pattern of them"
+    raise TableError(f"cannot read '{path}': {reason}; name {kinds}, or - for standard input.")

@@ -13,10 +13,9 @@ import numpy as np
 
 from dpgp.features.base import FeatureMap
 from dpgp.options import Options
-from dpgp.privacy.books import Books, GaussianBooks
+from dpgp.privacy.books import Books, Bound, GaussianBooks
 from dpgp.privacy.calibration import gaussian_sigma
-from dpgp.privacy.events import Bound
-from dpgp.privacy.fixed_point import UNIT, round_targets, shrinkage
+from dpgp.privacy.exact_sums import UNIT, round_targets, shrinkage
 from dpgp.privacy.mechanism import (
     GramNoise,
     GramRelease,

@@ -24,7 +24,7 @@ from dpgp.planning.forecast import PLAUSIBLE, Outlook, Prospect, after_steps
 from dpgp.planning.many import asked_many
 from dpgp.planning.question import Question
 from dpgp.planning.setting import Setting
-from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.steps import Purse, ResidualHistograms, TargetHistograms, planned_steps
 from dpgp.types import Array
 

@@ -12,9 +12,7 @@ from dpgp.package import lazy_names
 
 if TYPE_CHECKING:
     from dpgp.sites.coordinator import coordinate
-    from dpgp.sites.errors import SitesError
-    from dpgp.sites.keys import create_key
-    from dpgp.sites.roster import Roster, read_roster
+    from dpgp.sites.roster import Roster, SitesError, create_key, read_roster
     from dpgp.sites.site import Meeting, Site
 
 __all__ = ["Meeting", "Roster", "Site", "SitesError", "coordinate", "create_key", "read_roster"]
@@ -25,9 +23,9 @@ __getattr__ = lazy_names(
         "Meeting": "dpgp.sites.site",
         "Roster": "dpgp.sites.roster",
         "Site": "dpgp.sites.site",
-        "SitesError": "dpgp.sites.errors",
+        "SitesError": "dpgp.sites.roster",
         "coordinate": "dpgp.sites.coordinator",
-        "create_key": "dpgp.sites.keys",
+        "create_key": "dpgp.sites.roster",
         "read_roster": "dpgp.sites.roster",
     },
 )

@@ -15,8 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from dpgp.sites.errors import SitesError
-from dpgp.sites.keys import Key
+from dpgp.sites.roster import Key, SitesError
 
 NONCE_BYTES = 32
 LARGEST_MESSAGE = 2**28  # bytes: sixteen for each number of the largest Gram matrix

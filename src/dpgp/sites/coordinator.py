@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import reduce
@@ -16,10 +16,8 @@ from typing import Any
 import numpy as np
 
 from dpgp.sites.channel import Channel, answer
-from dpgp.sites.errors import SitesError
-from dpgp.sites.keys import Key, load_key
 from dpgp.sites.masks import BYTES, from_bytes, to_bytes
-from dpgp.sites.roster import Roster, read_roster
+from dpgp.sites.roster import Key, Roster, SitesError, load_key, read_roster
 from dpgp.sites.site import PATIENCE
 from dpgp.sites.statements import Statement, agreed, as_json
 
@@ -125,9 +123,10 @@ def _round(channels: Mapping[str, Channel]) -> bool:
         messages[name], bodies[name] = channel.receive()
         if messages[name]["kind"] == "stop":
             raise SitesError(f"site '{name}' stopped.")
-    if not _agree((said["kind"], said.get("transcript")) for said in messages.values()):
+    first, *others = [(said["kind"], said.get("transcript")) for said in messages.values()]
+    if any(other != first for other in others):
         raise SitesError("the sites went different ways; compare versions of dpgp and of NumPy.")
-    kind = next(iter(messages.values()))["kind"]
+    kind = first[0]
     if kind == "done":
         return False
     lengths = {len(body) for body in bodies.values()}
@@ -152,8 +151,3 @@ def _tell_all(channels: Collection[Channel], error: SitesError) -> None:
             channel.send("refused", why=f"{error} The joint fit was ended.")
     for channel in channels:
         channel.end_gently()
-
-
-def _agree(answers: Iterable[Any]) -> bool:
-    first, *others = answers
-    return all(answer == first for answer in others)

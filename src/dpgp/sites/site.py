@@ -21,13 +21,16 @@ from dpgp.options import Options
 from dpgp.plain_text import made_plain
 from dpgp.privacy.noise import NoiseSource
 from dpgp.sites.channel import NONCE_BYTES, Channel, call
-from dpgp.sites.errors import SitesError
-from dpgp.sites.keys import load_key
-from dpgp.sites.masks import BYTES, LARGEST, Masks, from_bytes
-from dpgp.sites.noise import JointNoise
-from dpgp.sites.roster import Roster, read_roster
-from dpgp.sites.statements import Agreement, Statement, agreed, read_statements, transcript_of
-from dpgp.sites.transcript import Transcript
+from dpgp.sites.masks import BYTES, LARGEST, JointNoise, Masks, from_bytes
+from dpgp.sites.roster import Roster, SitesError, load_key, read_roster
+from dpgp.sites.statements import (
+    Agreement,
+    Statement,
+    Transcript,
+    agreed,
+    read_statements,
+    transcript_of,
+)
 from dpgp.types import Array, Integers
 
 PATIENCE = 3600.0

@@ -1,15 +1,36 @@
-"""What sites say of themselves on joining: all hear it of all, and each checks by itself."""
+"""What sites say of themselves on joining, and the transcript that begins with it.
+
+All hear it of all, and each checks by itself. The transcript is one hash of all that a site has
+agreed to, asked and heard. Masks come from it, so that those of two sites cancel only where both
+hold the same transcript.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from dpgp.checked_values import ModelFileError, as_fields, as_flag, as_text, as_whole
-from dpgp.sites.errors import SitesError
-from dpgp.sites.transcript import Transcript
+from dpgp.sites.roster import SitesError
+
+
+class Transcript:
+    """A chain of hashes, of which every link commits to all that was added before."""
+
+    def __init__(self, beginning: bytes) -> None:
+        self.digest = _hash(beginning)
+
+    def add(self, what: str, content: bytes) -> None:
+        """Go on with what was asked or heard."""
+        self.digest = _hash(self.digest + _hash(what.encode()) + _hash(content))
+
+
+def _hash(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
+
 
 MOST_ROWS = 2**60
 """Of so many rows no sum wraps around. Proof: docs/proofs/sites.md."""

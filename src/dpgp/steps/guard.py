@@ -11,7 +11,7 @@ from dpgp.features.inputs import BoxFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.inference.stage import StageRelease
-from dpgp.privacy.accounting import share_of_mu
+from dpgp.privacy.books import share_of_mu
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.steps.base import Purpose
 from dpgp.steps.queries import GramQuery, gram_noise_stds, noise_of_gram

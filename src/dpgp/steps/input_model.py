@@ -25,7 +25,7 @@ from dpgp.inference.many.plan import (
 )
 from dpgp.inference.many.synthetic import VoronoiCells, reweighted, spread_cells
 from dpgp.inference.warp import fit_warp, warp_bins, warp_share
-from dpgp.privacy.accounting import share_of_mu
+from dpgp.privacy.books import share_of_mu
 from dpgp.steps.base import Purpose
 from dpgp.steps.queries import HistogramQuery, count_noise
 from dpgp.types import Array

@@ -29,7 +29,7 @@ from dpgp.outcomes import Location
 from dpgp.planning.design import asked_features, choose_design
 from dpgp.planning.file_room import DENSITY_POINTS, most_points
 from dpgp.planning.setting import Setting
-from dpgp.privacy.accounting import share_of_mu
+from dpgp.privacy.books import share_of_mu
 from dpgp.privacy.certificate import Certificate
 from dpgp.steps.base import Purpose, Step
 from dpgp.types import Array

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from dpgp.features.inputs import BoxFeatures
-from dpgp.features.linear import LinearFeatures
-from dpgp.features.residuals import Residuals
-from dpgp.features.unit_line import UnitLine
+from dpgp.features.inputs import BoxFeatures, Residuals
+from dpgp.features.linear import LinearFeatures, UnitLine
 from dpgp.inference.many.mixed import mixed_pool
 from dpgp.inference.many.plan import buys_input_model, clip_kappa, linear_share
 from dpgp.inference.many.synthetic import (

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpgp.features.base import FeatureMap
-from dpgp.features.residuals import RowValues
+from dpgp.features.inputs import RowValues
 from dpgp.options import Options
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.mechanism import GramNoise, gram_noise

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.residuals import CutDistances
+from dpgp.features.inputs import BoxFeatures, CutDistances, UnitInputs
 from dpgp.inference.local_scale import CUT, Distances, learn_scale
 from dpgp.inference.posterior import Posterior
 from dpgp.planning.file_room import has_room_for_scale

@@ -9,10 +9,10 @@ from dpgp.cli.consent import request_pairs
 from dpgp.cli.plan import Told, forecast
 from dpgp.cli.request import Request
 from dpgp.ledger import Ledger
-from dpgp.ledger.reservation import FitPrice, check_relation
+from dpgp.ledger.ledger import FitPrice, check_relation
 from dpgp.missing import Missing
 from dpgp.planning.plan import Plan
-from dpgp.privacy.accounting import mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.rounding import text_down, text_up
 from dpgp.report.guarantee import weak_points
 from dpgp.steps import Purse, planned_steps

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpgp.domain import Box
-from dpgp.features.unit_line import UnitLine
+from dpgp.features.linear import UnitLine
 from dpgp.inference.many.marginals import estimate_marginals
 from dpgp.inference.many.synthetic import (
     CONSTANT_SHARE,

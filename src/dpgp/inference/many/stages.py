@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.projected import DictionaryValues, ProjectedFeatures
-from dpgp.features.residuals import Residuals
+from dpgp.features.inducing import DictionaryValues, ProjectedFeatures
+from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.inference.frame import InputModel
 from dpgp.inference.many.belief import WeightBelief, lower_root
 from dpgp.inference.many.dictionary import Dictionary

@@ -20,11 +20,17 @@ from dpgp.checked_values import (
     as_whole,
     number_to_json,
 )
-from dpgp.privacy.accounting import mu_of_guarantee
-from dpgp.privacy.books import BudgetError, GaussianBooks
+from dpgp.privacy.books import (
+    ApproximateRelease,
+    Bound,
+    BudgetError,
+    Event,
+    GaussianBooks,
+    GaussianRelease,
+    mu_of_guarantee,
+)
 from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.events import ApproximateRelease, Bound, Event, GaussianRelease
-from dpgp.privacy.fixed_point import FRACTION_BITS, UNIT
+from dpgp.privacy.exact_sums import FRACTION_BITS, UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.provenance import Provenance, StudyRecord
 from dpgp.privacy.rounding import text_up

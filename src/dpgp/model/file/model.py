@@ -25,13 +25,12 @@ from dpgp.checked_values import (
     number_to_json,
     triangle_to_json,
 )
-from dpgp.features.base import WrittenMap
-from dpgp.features.files import features_from_json, features_to_json
+from dpgp.features.base import WrittenMap, features_from_json, features_to_json
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.moments import Moments
 from dpgp.inference.posterior import Posterior
-from dpgp.kernels.files import kernel_from_json, kernel_to_json, own_kernel_from_json
+from dpgp.kernels.known import kernel_from_json, kernel_to_json, own_kernel_from_json
 from dpgp.model.file.categories import (
     CLASSES_FROM,
     SIGNED_FROM,

@@ -25,7 +25,7 @@ from dpgp.checked_values import (
     triangle_to_json,
 )
 from dpgp.domain import Box
-from dpgp.features.files import features_from_json
+from dpgp.features.base import features_from_json
 from dpgp.features.inducing import InducingFeatures
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.local_scale import LocalScale

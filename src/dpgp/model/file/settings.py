@@ -21,7 +21,7 @@ from dpgp.checked_values import (
     number_to_json,
 )
 from dpgp.domain import Box
-from dpgp.kernels.files import kernel_to_json, own_kernel_from_json
+from dpgp.kernels.known import kernel_to_json, own_kernel_from_json
 from dpgp.missing import Missing
 from dpgp.model.file.categories import has_entry
 from dpgp.options import FAMILIES, Options

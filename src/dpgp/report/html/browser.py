@@ -18,7 +18,7 @@ import numpy as np
 from dpgp.arithmetic import TRACE, Placeholder
 from dpgp.effects.functionals import function_factor
 from dpgp.export.specify import specification_of
-from dpgp.features.registry import map_scripts
+from dpgp.features.base import map_scripts
 from dpgp.inference.conformal import COVERAGE
 from dpgp.kernels.base import fields_of
 from dpgp.kernels.known import FORMULAS
