@@ -209,7 +209,7 @@ def _learned(answer: Answer) -> dict[str, Any]:
     return {
         "features": ("learned",),
         "feature_shares": (1.0,),
-        "n_features": inducing_points(signal),
+        "n_features": inducing_points(signal, columns),
         "inducing_points": np.empty((0, columns)),
         "length_scales": (None,),
         "target_weight": 1.0,

@@ -96,7 +96,7 @@ class ManyInputs:
             raise ValueError("a fit of many inputs starts with a line.")
         rows = self.pool[:ROWS] if self.synthetic is None else self.synthetic
         room = most_points(rows.shape[1], len(self.locations))
-        points = min(inducing_points(self.signal), room)
+        points = min(inducing_points(self.signal, rows.shape[1]), room)
         fit = ManyInputsFit(rows, self.locations, self.n, points, self.kappa)
         phi = self.line_features(rows.shape[1]).evaluate(rows).T
         release, weight = self.line

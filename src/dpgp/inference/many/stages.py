@@ -13,6 +13,7 @@ from dpgp.inference.many.belief import WeightBelief, lower_root, prior_root
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.metric import first_metric, gradient_metric, metric_root
 from dpgp.inference.many.records import gram_correction, operator_of
+from dpgp.inference.many.synthetic import anchors_among
 from dpgp.inference.many.target import Centre, Measured, Target
 from dpgp.inference.many.water_filling import water_filled
 from dpgp.outcomes import Location
@@ -42,7 +43,7 @@ class ManyInputsFit:
     ) -> None:
         self.n = n
         first = first_metric(synthetic)
-        self.dictionary = Dictionary(first, first, synthetic[:inducing], synthetic)
+        self.dictionary = Dictionary(first, first, anchors_among(synthetic, inducing), synthetic)
         d = self.dictionary.features.dimension
         nothing = Centre(np.zeros(d), np.zeros(len(synthetic)))
         prior = WeightBelief(np.zeros(d), prior_root(self.dictionary))
