@@ -78,6 +78,12 @@ REGISTRY = {
         2,
         parts=("1", "2", "3"),
     ),
+    "frame": Experiment(
+        "dpgp_experiments.frame",
+        "Where grid and metric differ by accident: what each gains by the other's way",
+        4,
+        parts=("1", "2"),
+    ),
     "arena": Experiment(
         "dpgp_experiments.arena",
         "PrivateGPRegressor beside what users would pick instead",

@@ -64,7 +64,9 @@ def reproduce(
             def track(items: Sequence[T]) -> Iterable[T]:
                 return progress.track(items, description=experiment)
 
-            assignment = Assignment(repeats or chosen.repeats, seed, track, data or (), output, part)
+            assignment = Assignment(
+                repeats or chosen.repeats, seed, track, data or (), output, part
+            )
             outcome = chosen.load()(assignment)
         files = outcome.save(output, f"{experiment}-{part}" if part else experiment)
     print_table(console, outcome.table)
