@@ -38,6 +38,13 @@ def test_simulations_take_no_files(run, tmp_path):
     assert "leave --data out" in result.output
 
 
+def test_a_part_must_be_one_of_the_experiment(run):
+    for name, wrong in (("few-inputs", "7"), ("illustration", "1")):
+        result = run(name, "--part", wrong)
+        assert result.exit_code == 2
+        assert f"has no part '{wrong}'" in " ".join(result.output.split())
+
+
 @pytest.mark.parametrize(
     ("name", "columns", "rows"),
     [

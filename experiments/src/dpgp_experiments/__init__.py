@@ -21,13 +21,14 @@ class Experiment:
     """Where an experiment lives, what it shows, its default repeats, and whether it reads files.
 
     Repeats are the paper's where it is from the paper, otherwise what half an hour of a
-    core allows.
+    core allows. ``parts`` are those that can be run alone.
     """
 
     module: str
     summary: str
     repeats: int
     reads_files: bool = False
+    parts: tuple[str, ...] = ()
 
     def load(self) -> Callable[[Assignment], Outcome]:
         """Import the experiment and return its ``run``."""
@@ -72,7 +73,16 @@ REGISTRY = {
         reads_files=True,
     ),
     "few-inputs": Experiment(
-        "dpgp_experiments.few_inputs", "One to three inputs: a fixed grid or a learned metric", 3
+        "dpgp_experiments.few_inputs",
+        "One to three inputs: a fixed grid or a learned metric",
+        2,
+        parts=("1", "2", "3"),
+    ),
+    "frame": Experiment(
+        "dpgp_experiments.frame",
+        "Where grid and metric differ by accident: what each gains by the other's way",
+        4,
+        parts=("1", "2"),
     ),
     "arena": Experiment(
         "dpgp_experiments.arena",

@@ -27,13 +27,14 @@ class Track(Protocol):
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a run is asked for: repeats, a seed, files of data, and where results are kept."""
+    """What a run is asked for: repeats, a seed, files of data, where results are kept, a part."""
 
     repeats: int
     seed: int
     track: Track
     data: Sequence[Path] = ()
     folder: Path = Path("results")
+    part: str = ""  # all parts
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,9 @@ def reproduce(
         list[Path] | None,
         typer.Option(help="CSV file of real data; repeat for several.", show_default=False),
     ] = None,
+    part: Annotated[
+        str, typer.Option(help="One part of a long experiment.", show_default=False)
+    ] = "",
 ) -> None:
     """Run an experiment of the paper, or one of ours, with seeded noise: nothing here is private.
 
@@ -51,6 +54,9 @@ def reproduce(
     console, chosen = Console(), REGISTRY[experiment]
     if data and not chosen.reads_files:
         raise typer.BadParameter(f"'{experiment}' simulates its data; leave --data out.")
+    if part and part not in chosen.parts:
+        known = f"choose {' or '.join(chosen.parts)}" if chosen.parts else "leave --part out"
+        raise typer.BadParameter(f"'{experiment}' has no part '{part}'; {known}.")
     with plain_errors():
         make_folder(output)
         with Progress(console=Console(stderr=True), transient=True) as progress:
@@ -58,8 +64,10 @@ def reproduce(
             def track(items: Sequence[T]) -> Iterable[T]:
                 return progress.track(items, description=experiment)
 
-            assignment = Assignment(repeats or chosen.repeats, seed, track, data or (), output)
+            assignment = Assignment(
+                repeats or chosen.repeats, seed, track, data or (), output, part
+            )
             outcome = chosen.load()(assignment)
-        files = outcome.save(output, experiment)
+        files = outcome.save(output, f"{experiment}-{part}" if part else experiment)
     print_table(console, outcome.table)
     print_files(console, files)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpgp.domain import Box
+from dpgp.features.inputs import UnitInputs
 from dpgp.inference.many.plan import clip_kappa, inducing_points
 from dpgp.options import Options
 from dpgp.outcomes import NUMBER, OutcomeKind
@@ -192,10 +193,11 @@ def _chosen(design: Design, box: Box) -> dict[str, Any]:
 def _learned(answer: Answer, options: Options) -> dict[str, Any]:
     """Describe features of many inputs: learned ones have points that are drawn from releases."""
     signal, box = answer.setting.signal, options.box
+    most = inducing_points(signal, UnitInputs(box).dimension)
     own, asked = asked_features(options), options.inducing_points
     given = own.anchors if own else asked if isinstance(asked, np.ndarray) else None
     names = options.families or (("learned",) if given is None else ("given",))
-    count = len(asked) if isinstance(asked, np.ndarray) else asked or inducing_points(signal)
+    count = len(asked) if isinstance(asked, np.ndarray) else asked or most
     points = np.empty((0, options.columns)) if given is None else given
     return {
         "features": names,

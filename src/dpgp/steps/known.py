@@ -20,7 +20,7 @@ from dpgp.inference.many.families import KernelFamily, MetricFamily, first_metri
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import clip_kappa, inducing_points
 from dpgp.inference.many.stages import MetricFit
-from dpgp.inference.many.synthetic import ROWS
+from dpgp.inference.many.synthetic import ROWS, anchors_among
 from dpgp.inference.stages import TargetFit
 from dpgp.model.fitted import FittedModel
 from dpgp.model.input_model import InputDensity
@@ -150,8 +150,9 @@ class Known:
         asked = self.options.inducing_points
         if isinstance(asked, np.ndarray):
             return asked
-        wanted = inducing_points(self.signal) if asked is None else asked
-        return rows[: min(wanted, most_points(rows.shape[1], len(self.locations)))]
+        coordinates = rows.shape[1]
+        wanted = inducing_points(self.signal, coordinates) if asked is None else asked
+        return anchors_among(rows, min(wanted, most_points(coordinates, len(self.locations))))
 
     def fitted(self, certificate: Certificate) -> FittedModel:
         """Return all that leaves a fit: functions of releases and of public choices."""

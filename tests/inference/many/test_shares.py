@@ -17,8 +17,14 @@ from dpgp.inference.many.plan import (
     ("signal", "points"), [(50, 208), (1600, 400), (10_000, 608), (14_400, 720), (math.inf, 800)]
 )
 def test_inducing_points_come_in_sixteens_and_grow_with_what_can_be_learned(signal, points):
-    assert inducing_points(signal) == points
+    assert inducing_points(signal, 5) == points
     assert points % POINTS_STEP == 0
+
+
+@pytest.mark.parametrize(("coordinates", "points"), [(1, 64), (2, 256), (3, 608)])
+def test_few_inputs_need_few_inducing_points(coordinates, points):
+    assert inducing_points(10_000.0, coordinates) == points
+    assert inducing_points(50.0, coordinates) == min(points, 208)
 
 
 def test_the_look_at_the_target_takes_three_to_six_hundredths():

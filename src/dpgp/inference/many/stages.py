@@ -90,9 +90,11 @@ class MetricFit:
         B = np.asarray(phi.T @ phi / len(phi))
         noise = release.feature_std / np.sqrt(2.0) / n
         operator = operator_of(phi, gram_correction(B, release.feature_gram / n, noise))
-        squares = np.asarray((phi**2).mean(axis=0))
+        # along the eigenvectors of B the sampling errors of a record are independent
+        squares, Q = np.linalg.eigh(B)
+        operator, squares = np.asarray(Q.T @ operator), np.maximum(squares, 0.0)
         for k, target in enumerate(self.targets):
-            target.take(_measured(release, k, n, share), operator, squares)
+            target.take(_measured(release, k, n, share, Q), operator, squares)
         value = sum(target.learn(self.dictionary) for target in self.targets)
         if renew:
             self._renew(value)
@@ -224,11 +226,11 @@ def _common_root(roots: Sequence[Array]) -> Array:
     return np.asarray(lower_root(average).T)
 
 
-def _measured(release: GramRelease, target: int, n: float, share: float) -> Measured:
+def _measured(release: GramRelease, target: int, n: float, share: float, basis: Array) -> Measured:
     if release.target_gram is None or release.target_std is None:
         raise ValueError("a stage needs the second moment of its residuals.")
     return Measured(
-        cross=release.cross[:, target] / n,
+        cross=basis.T @ release.cross[:, target] / n,
         square=float(release.target_gram[target, target]) / n,
         noise=release.cross_std / n,
         square_noise=release.target_std / n,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from dpgp.inference.many.marginals import Marginals
+from dpgp.inference.many.plan import MOST_POINTS, points_that_cover
 from dpgp.inference.warp import Warp
 from dpgp.types import Array
 
@@ -169,6 +170,15 @@ def spread_cells(pool: Array, count: int) -> VoronoiCells:
         centres.append(points[generator.choice(len(points), p=distances / distances.sum())])
         distances = np.minimum(distances, ((points - centres[-1]) ** 2).sum(axis=1))
     return VoronoiCells(np.array(centres), scale)
+
+
+def anchors_among(synthetic: Array, count: int) -> Array:
+    """Return so many of the rows; of few inputs, far from each other, since draws leave gaps."""
+    if points_that_cover(synthetic.shape[1]) > MOST_POINTS:
+        return synthetic[:count]
+    cells = spread_cells(synthetic, count)
+    rows = np.vstack([cells.centres * cells.scale, synthetic])  # fewer centres than asked for: any
+    return np.asarray(rows[:count])
 
 
 def reweighted(

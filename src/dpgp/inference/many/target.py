@@ -54,7 +54,7 @@ class Centre:
 class Measured:
     """One target's part of a stage's release, divided by the number of rows."""
 
-    cross: Array  # Σφ clip(r)/R / n
+    cross: Array  # Σφ clip(r)/R / n, along the eigenvectors of B
     square: float  # Σ(clip(r)/R)² / n
     noise: float  # sd of the noise on ``cross``
     square_noise: float
@@ -109,7 +109,7 @@ class Target:
         return min(LARGEST_RESIDUAL, 1.0 + centre) / scale
 
     def take(self, measured: Measured, operator: Array, squares: Array) -> None:
-        """Take a stage's release; ``squares`` are mean squares of its features."""
+        """Take a stage's release; ``squares`` are mean squares along those eigenvectors."""
         law = self.law if self.location.is_clipped else None
         self.tau = residual_sd(
             measured.square, measured.square_noise, self.clip, self.forecast, self.n, law
