@@ -8,6 +8,7 @@ from dpgp.inference.many.synthetic import (
     CONSTANT_SHARE,
     ROWS,
     SMALLEST_SIZE,
+    anchors_among,
     broad_pool,
     direction_moments,
     input_moments,
@@ -62,6 +63,43 @@ def test_a_heavy_tail_is_a_density_and_gets_room():
     assert np.isnan(marginals.atoms[0, 0])
     V = marginals.warp().apply(2 * column[:, None] - 1)
     assert V.std() > 3 * (2 * column).std()
+
+
+def test_the_few_rows_beyond_the_crowd_are_not_squeezed_together():
+    column = np.random.default_rng(3).beta(2.0, 5.0, N)
+    warp = marginals_of([column], (0, 1)).warp()
+    crowd, beyond = warp.apply(np.array([[-0.6], [-0.4], [0.5], [1.0]])).ravel().reshape(2, 2)
+    per_unit_of_crowd, per_unit_beyond = np.ptp(crowd) / 0.2, np.ptp(beyond) / 0.5
+    assert per_unit_beyond > 0.1 * per_unit_of_crowd
+    assert warp.slopes().min() > 0.1
+
+
+def test_inputs_that_fill_their_box_stay_where_they_are():
+    warp = marginals_of([np.linspace(0.0, 1.0, N)], (0, 1)).warp()
+    np.testing.assert_allclose(warp.slopes(), 1.0, atol=0.05)
+
+
+@pytest.mark.parametrize(("columns", "count"), [(1, 64), (2, 256)])
+def test_points_of_few_inputs_leave_no_gap(columns, count):
+    rows = np.random.default_rng(0).uniform(-1, 1, (4096, columns))
+    anchors = anchors_among(rows, count)
+    assert anchors.shape == (count, columns)
+
+    def largest_gap(points):
+        distances = np.linalg.norm(rows[:, None] - points, axis=2)
+        return distances.min(axis=1).max()
+
+    assert largest_gap(anchors) < 0.8 * largest_gap(rows[:count])
+
+
+def test_points_of_many_inputs_are_draws_and_those_of_few_values_repeat():
+    rows = np.random.default_rng(0).uniform(-1, 1, (4096, 3))
+    assert np.array_equal(anchors_among(rows, 208), rows[:208])
+    atoms = np.sign(rows[:, :1])
+    found = anchors_among(atoms, 64)
+    assert found.shape == (64, 1)
+    np.testing.assert_allclose(np.abs(found), 1.0)
+    assert found.min() < 0.0 < found.max()
 
 
 def test_noise_alone_is_taken_for_an_even_spread():

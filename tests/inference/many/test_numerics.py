@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from dpgp.domain import Box
+from dpgp.features.inputs import UnitInputs
 from dpgp.inference.clipping import second_moment
 from dpgp.inference.many.belief import Evidence, climb, condition, lower_root
 from dpgp.inference.many.dictionary import Dictionary
@@ -20,12 +22,14 @@ from dpgp.inference.many.metric import gradient_metric
 from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.inference.many.records import Record, gram_correction, operator_of, read_records
 from dpgp.inference.many.residuals import residual_sd
+from dpgp.inference.many.stages import MetricFit
 from dpgp.inference.many.target import Centre, Target
 from dpgp.inference.many.water_filling import squared_weights, water_filled
 from dpgp.inference.residual_law import gaussian_law
 from dpgp.kernels.linear import constant, straight
 from dpgp.kernels.stationary import RBF
 from dpgp.outcomes import Location
+from dpgp.privacy.mechanism import GramRelease
 
 RNG = np.random.default_rng(0)
 SYNTHETIC = RNG.uniform(-1, 1, (1024, 4))
@@ -293,3 +297,22 @@ def test_a_copy_of_a_target_clips_where_the_target_does():
     target = Target(Location(0.0, 0.5), 100.0, 1.0, Centre(NONE, NONE), None, FAMILY.start)
     target.clip = 3.2
     assert target.starting_in(FAMILY).clip == 3.2
+
+
+def test_sampling_errors_of_a_record_are_those_of_its_gram_matrix():
+    phi = np.column_stack([np.ones(1024), 1.0 + 0.3 * SYNTHETIC[:, 0]]) / 2.0
+    n, square = 1000.0, 0.25
+    inputs = UnitInputs(Box.from_bounds((-1, 1), 4))
+    fit = MetricFit(inputs, DICTIONARY, [Location(0.0, 0.3)], n, 1.0)
+    B = phi.T @ phi / len(phi)
+    cross = np.array([[30.0], [40.0]])
+    release = GramRelease(n * B, cross, np.array([[n * square]]), 0.1, 2.0, 0.1)
+    clip = fit.targets[0].clip
+    fit.take_stage(release, phi, 1.0, renew=False)
+    (record,) = fit.targets[0].records
+    # along the eigenvectors of B: sums of squares are those of the release
+    assert np.sum(record.a**2) * clip**-2 >= np.sum((cross / n) ** 2)
+    ratio = (record.variance[1] - record.variance[0]) / (record.variance.sum())
+    privacy = (2.0 / n) ** 2
+    squares = np.linalg.eigvalsh(B) * square / n
+    assert ratio == pytest.approx((squares[1] - squares[0]) / (squares.sum() + 2 * privacy))
