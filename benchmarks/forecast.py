@@ -17,7 +17,7 @@ from forecast_tools import SEED, fit, quartiles, question_of, realised_error
 from rich.console import Console
 from rich.table import Table
 
-from dpgp.inference.priors import default_kernel
+from dpgp.inference.hyperparameters import default_kernel
 from dpgp.planning.prior_functions import Functions
 from dpgp.privacy.noise import SeededNoiseWarning
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dpgp.inference.priors import default_kernel, hyper_prior
+from dpgp.inference.hyperparameters import default_kernel, hyper_prior
 
 
 def prior_draw(columns, rng):

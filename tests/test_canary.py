@@ -25,7 +25,7 @@ from dpgp.audit import replay, run
 from dpgp.audit.tables import CASES
 from dpgp.cli import app
 from dpgp.cli.progress import each_step
-from dpgp.inference.stages import TargetFit
+from dpgp.inference.few.target import TargetFit
 from dpgp.kernels.counts import SpectrumKernel
 from dpgp.kernels.given import NormalizedKernel
 from dpgp.paper import dp_gp_inference, dp_gp_learn_hyperparameters

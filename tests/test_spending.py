@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import dpgp
 from dpgp import PrivateGPRegressor
 from dpgp.cli import app
-from dpgp.inference.stages import TargetFit
+from dpgp.inference.few.target import TargetFit
 from dpgp.paper import dp_gp_inference
 from dpgp.privacy.books import Books
 from dpgp.privacy.noise import SecureNoise

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dpgp.inference.fixed import FixedFit
-from dpgp.inference.many.stages import MetricFit
+from dpgp.inference.few.fit import FixedFit
+from dpgp.inference.many.fit import MetricFit
 from dpgp_experiments import REGISTRY, frame
 from dpgp_experiments.outcome import Assignment
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpgp.domain import Box
-from dpgp.inference.priors import default_kernel
+from dpgp.inference.hyperparameters import default_kernel
 from dpgp.kernels.bounds import check_kernel
 from dpgp.kernels.known import is_sklearn_kernel
 from dpgp.missing import Missing

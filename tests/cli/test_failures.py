@@ -11,7 +11,7 @@ import typer
 
 import dpgp
 from dpgp.cli.failures import failures_in_words
-from dpgp.inference.stages import TargetFit
+from dpgp.inference.few.target import TargetFit
 from dpgp.json_document import write_document
 from dpgp.model.fitted import FittedModel
 from dpgp.privacy.exact_sums import UnevenArithmeticError

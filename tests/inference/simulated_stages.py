@@ -4,8 +4,8 @@ import numpy as np
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from dpgp.features.inducing import InducingFeatures
+from dpgp.inference.few.target import Model
 from dpgp.inference.stage import StageRelease
-from dpgp.inference.stages import Model
 
 KERNEL = ConstantKernel(0.09) * RBF(0.5)
 

@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 
 from dpgp import PrivateGPRegressor
-from dpgp.inference.early_mean import EarlyMean
-from dpgp.inference.gram_estimate import IsotropicEstimate
-from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior
-from dpgp.inference.moments import Moments
+from dpgp.inference.few.gram_estimate import IsotropicEstimate
+from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, EarlyMean
+from dpgp.inference.posterior import Moments
 
 SHARES = np.array([0.5, 0.3, 0.2])
 """Rows per cell, out of 900: the features are indicators, so that B is diagonal."""

@@ -6,7 +6,7 @@ from scipy.stats import multivariate_normal
 from simulated_stages import KERNEL, features_1d, model_1d, release, rows_1d
 
 from dpgp.inference import clipping
-from dpgp.inference.evidence import (
+from dpgp.inference.few.evidence import (
     INFLATION_RANGE,
     SHAPE_DOUBT,
     Measurement,
@@ -19,8 +19,8 @@ from dpgp.inference.evidence import (
     second_moment_evidence,
     stage_weights,
 )
-from dpgp.inference.gram_estimate import IsotropicEstimate, estimate_gram
-from dpgp.inference.moments import Moments
+from dpgp.inference.few.gram_estimate import IsotropicEstimate, estimate_gram
+from dpgp.inference.posterior import Moments
 
 D = 6
 FEATURES = features_1d(D)

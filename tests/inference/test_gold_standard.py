@@ -21,8 +21,8 @@ import pytest
 from scipy.special import ndtr
 from simulated_stages import model_1d, release, rows_1d
 
-from dpgp.inference.gram_estimate import density_prior, density_sd, pool
-from dpgp.inference.stages import infer
+from dpgp.inference.few.gram_estimate import density_prior, density_sd, pool
+from dpgp.inference.few.target import infer
 
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
 NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()

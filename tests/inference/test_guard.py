@@ -3,13 +3,13 @@ import pytest
 from simulated_stages import features_1d, model_1d, release, rows_1d
 
 from dpgp.features.linear import LinearFeatures
-from dpgp.inference.evidence import combine_stages
-from dpgp.inference.gram_estimate import IsotropicEstimate, estimate_gram
+from dpgp.inference.few.evidence import combine_stages
+from dpgp.inference.few.gram_estimate import IsotropicEstimate, estimate_gram
+from dpgp.inference.few.target import infer
 from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, embed
-from dpgp.inference.moments import Moments
+from dpgp.inference.posterior import Moments
 from dpgp.inference.residual_law import gaussian_law
 from dpgp.inference.stage import StageRelease
-from dpgp.inference.stages import infer
 
 SIMPLE = LinearFeatures(1, CONSTANT_SHARE)
 KAPPA = 1.0

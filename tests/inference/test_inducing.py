@@ -9,9 +9,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 
 from dpgp.features.base import WhitenedMap
 from dpgp.features.inducing import InducingFeatures
-from dpgp.inference.inducing import EffectiveKernel, inducing_points
-from dpgp.inference.moments import Moments
-from dpgp.inference.posterior import Posterior
+from dpgp.inference.posterior import EffectiveKernel, Moments, Posterior, inducing_points
 from dpgp.planning.design import Layout, asked_layout, layouts
 
 KERNEL = ConstantKernel(0.1) * RBF(0.5) + DotProduct(0.3) + Matern(0.4, nu=1.5)

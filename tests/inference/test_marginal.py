@@ -3,7 +3,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from dpgp.inference.marginal import Proposal, integrate
+from dpgp.inference.hyperparameters import Proposal, integrate
 
 WIDE = Proposal(np.array([0.5, -1.0, 0.0]), np.diag([1.0, 2.0, 1.5]) ** 2)
 

@@ -8,13 +8,11 @@ from dpgp.features.combined import GridFeatures
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import regular_grid
-from dpgp.inference.collapse import collapse, mixed, relative_spread, thin
-from dpgp.inference.evidence import Conditional, Measurement
+from dpgp.inference.few.beliefs import collapse, mixed, relative_spread
+from dpgp.inference.few.evidence import Conditional, Measurement
+from dpgp.inference.hyperparameters import WeightedPoints, default_kernel, thin
 from dpgp.inference.many.families import MetricFamily
-from dpgp.inference.marginal import WeightedPoints
-from dpgp.inference.moments import Moments
-from dpgp.inference.posterior import Posterior, mixture_half_width
-from dpgp.inference.priors import default_kernel
+from dpgp.inference.posterior import Moments, Posterior, mixture_half_width
 
 RNG = np.random.default_rng(0)
 U = np.linspace(-1, 1, 33)[:, None]

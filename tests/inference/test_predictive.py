@@ -3,8 +3,7 @@ import pytest
 from sklearn.gaussian_process.kernels import Matern
 
 from dpgp import PrivateGPRegressor
-from dpgp.inference.predictive import PosteriorMoments
-from dpgp.inference.series import ProductSeries
+from dpgp.inference.predictive import PosteriorMoments, ProductSeries
 from dpgp.private import wall
 
 UNSMOOTH = Matern(0.5, nu=0.5)

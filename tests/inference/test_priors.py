@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from dpgp import ProductKernel
-from dpgp.inference.priors import HyperPrior, default_kernel, hyper_prior
+from dpgp.inference.hyperparameters import HyperPrior, default_kernel, hyper_prior
 
 
 def test_log_density_is_a_sum_of_normals():

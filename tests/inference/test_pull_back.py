@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import nnls
 
-from dpgp.inference.gram_estimate import density_estimate
+from dpgp.inference.few.gram_estimate import density_estimate
 from dpgp.inference.pull_back import (
     SimplexQuadratic,
     minimise,

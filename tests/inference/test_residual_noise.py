@@ -4,10 +4,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpgp.inference.gram_estimate import IsotropicEstimate
-from dpgp.inference.moments import Moments
+from dpgp.inference.few.beliefs import Residual
+from dpgp.inference.few.gram_estimate import IsotropicEstimate
+from dpgp.inference.posterior import Moments
 from dpgp.inference.residual_law import gaussian_law
-from dpgp.inference.residual_noise import Residual
 
 CLEAR = replace(gaussian_law(), log_sd=math.log(2.0), log_sd_error=0.1, odds=0.0)
 W0 = np.zeros(3)

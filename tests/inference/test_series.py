@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp.inference.series import NODES, TOLERANCE, polynomials, series_of
+from dpgp.inference.predictive import NODES, TOLERANCE, polynomials, series_of
 
 
 def points(columns, count=9000):

@@ -10,8 +10,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
 
 from dpgp import PrivateGPRegressor
-from dpgp.inference.priors import default_kernel, hyper_prior
-from dpgp.inference.stages import AT_ONCE, POINTS, TargetFit, infer
+from dpgp.inference.few.target import AT_ONCE, POINTS, TargetFit, infer
+from dpgp.inference.hyperparameters import default_kernel, hyper_prior
 from dpgp.planning.few_rows import FewRowsWarning
 from dpgp.privacy.noise import SeededNoiseWarning
 

@@ -4,10 +4,10 @@ from sklearn.gaussian_process.kernels import RBF
 
 from dpgp.features.combined import GridFeatures
 from dpgp.features.placement import regular_grid
-from dpgp.inference.evidence import combine_stages, second_moment_evidence
-from dpgp.inference.priors import default_kernel
+from dpgp.inference.few.evidence import combine_stages, second_moment_evidence
+from dpgp.inference.few.target import TargetFit
+from dpgp.inference.hyperparameters import default_kernel
 from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
-from dpgp.inference.stages import TargetFit
 from dpgp.outcomes.yes_no import YesNo, two_classes
 
 YES_NO = YesNo(two_classes(("no", "yes")))

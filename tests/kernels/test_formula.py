@@ -10,7 +10,7 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
-from dpgp.inference.priors import default_kernel
+from dpgp.inference.hyperparameters import default_kernel
 from dpgp.kernels.formula import batch_diag, batch_gram
 
 RNG = np.random.default_rng(0)

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import dpgp
 from dpgp import BudgetError, Ledger, LedgerError
 from dpgp.cli import app
-from dpgp.inference.stages import TargetFit
+from dpgp.inference.few.target import TargetFit
 from dpgp.ledger.account import Account, Cap, Cost, epsilon_that_fits
 from dpgp.ledger.ledger import LedgerWarning
 from dpgp.ledger.records import Closed, Opened, Other, Reserved, record_from_json, record_to_json

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from dpgp.inference.priors import default_kernel
+from dpgp.inference.hyperparameters import default_kernel
 from dpgp.planning.assumption import Assumption
 from dpgp.planning.design import layouts
 from dpgp.planning.forecast import (

@@ -12,7 +12,7 @@ from dpgp.private.rows import Rows
 from dpgp.private.sums import exact_count, exact_gram, exact_histograms
 from dpgp.sites import Meeting
 from dpgp.sites.statements import Agreement, Transcript
-from dpgp.steps.queries import HistogramQuery
+from dpgp.steps.base import HistogramQuery
 
 BOX = UnitInputs(Box.from_bounds((-1, 1), 1))
 ROWS = Rows(np.linspace(-1, 1, 9)[:, None], np.zeros((1, 9)), np.ones(9, dtype=bool))

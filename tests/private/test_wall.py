@@ -24,7 +24,7 @@ from dpgp.privacy.sensitivity import gram_sensitivity, moments_sensitivity
 from dpgp.private.rows import Rows
 from dpgp.private.sums import exact_gram, exact_histograms, integer_columns
 from dpgp.private.wall import Wall, release_exact_gram, release_gram, release_sum
-from dpgp.steps.queries import CountQuery, HistogramQuery
+from dpgp.steps.base import CountQuery, HistogramQuery
 
 GRID = regular_grid([-1.0, -1.0], [1.0, 1.0], (3, 4)).points
 SCATTERED = low_discrepancy_points([-1.0, -1.0], [1.0, 1.0], 11)

@@ -16,7 +16,7 @@ from dpgp.options import Options
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.private.rows import Rows
 from dpgp.steps import MeasureScale, Purse, planned_steps
-from dpgp.steps.queries import GramQuery
+from dpgp.steps.base import GramQuery
 
 BOX = Box.from_bounds((-1, 1), 1)
 LINE = BoxFeatures(UnitInputs(BOX), LinearFeatures(1, 0.5))

@@ -27,8 +27,8 @@ from dpgp.steps import (
     kinds_of,
     planned_steps,
 )
+from dpgp.steps.base import CountQuery, HistogramQuery
 from dpgp.steps.known import Known
-from dpgp.steps.queries import CountQuery, HistogramQuery
 
 MU, DELTA = 0.3, 1e-5
 

@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from dpgp.steps.base import Purpose
-from dpgp.steps.queries import HistogramQuery, count_noise
+from dpgp.steps.base import HistogramQuery, Purpose, count_noise
 from dpgp.verify.shares import constant
 from dpgp.verify.steps import PlannedStep
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.steps.base import AnyOutlook
+    from dpgp.steps.base import AnyOutlook, Purse
     from dpgp.steps.known import Known
-    from dpgp.steps.purse import Purse
     from dpgp.types import Array
 
 SHARE = 0.01

@@ -9,7 +9,7 @@ import pytest
 from studio_client import girls
 
 import dpgp
-from dpgp.inference.stages import TargetFit
+from dpgp.inference.few.target import TargetFit
 from dpgp.privacy import noise
 from dpgp.studio import worker
 from test_canary import COLUMNS as ARROW_COLUMNS

@@ -21,11 +21,10 @@ import numpy as np
 
 from dpgp.cli.output import TextTable
 from dpgp.inference.clip_choice import DIRECTIONS
-from dpgp.inference.fixed import FixedFit
+from dpgp.inference.few.fit import FixedFit
 from dpgp.inference.guard import BiasPrior
-from dpgp.inference.many.stages import MetricFit
-from dpgp.inference.moments import Moments
-from dpgp.inference.posterior import Posterior
+from dpgp.inference.many.fit import MetricFit
+from dpgp.inference.posterior import Moments, Posterior
 from dpgp.regressor import PrivateGPRegressor
 from dpgp.report.style import GREY, panels, styled
 from dpgp.types import Array
@@ -107,7 +106,7 @@ CHANGES: Mapping[tuple[str, str], Change] = {
     (GRID, "guard of 3 %"): partial(patch, "dpgp.steps.guard.SHARE", 0.03),
     (METRIC, "guard of 5 %"): partial(patch, "dpgp.steps.guard.METRIC_SHARE", 0.05),
     (GRID, "no early mean"): partial(
-        patch, "dpgp.inference.early_mean.EarlyMean.correct", lambda _, guarded, *others: guarded
+        patch, "dpgp.inference.guard.EarlyMean.correct", lambda _, guarded, *others: guarded
     ),
     (METRIC, "early mean"): _early_mean_of_metric,
     (GRID, "optimism"): partial(patch.object, FixedFit, "optimism", property(_optimism_of_grid)),

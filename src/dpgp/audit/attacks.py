@@ -26,7 +26,7 @@ from dpgp.privacy.noise import NoiseSource
 from dpgp.private.rows import Rows
 from dpgp.private.sums import exact_gram, integer_columns
 from dpgp.private.wall import Wall
-from dpgp.steps.queries import CountQuery, GramQuery, HistogramQuery, Query
+from dpgp.steps.base import CountQuery, GramQuery, HistogramQuery, Query
 from dpgp.types import Array
 
 BUDGET = (5.0, 1e-6)

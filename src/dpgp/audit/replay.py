@@ -21,8 +21,8 @@ from dpgp.private.fit import fit_rows
 from dpgp.private.rows import Rows
 from dpgp.private.wall import Wall
 from dpgp.steps import Purse, Step, planned_steps
+from dpgp.steps.base import Query
 from dpgp.steps.known import Known
-from dpgp.steps.queries import Query
 from dpgp.types import Array, Integers
 
 ROUNDING = 1e-9

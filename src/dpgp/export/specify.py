@@ -2,7 +2,7 @@
 
 Inducing variables are the weights themselves, u = w with prior N(0, I) and q(u) = N(m, S). Their
 covariance with f(x) is φ(x), and the covariance of f is that of
-:class:`~dpgp.inference.inducing.EffectiveKernel`. Every feature map has weights, so every map can
+:class:`~dpgp.inference.posterior.EffectiveKernel`. Every feature map has weights, so every map can
 be exported, and K_uu = I needs no jitter. Formulas are those of :mod:`dpgp.kernels` and
 :mod:`dpgp.features`, which need NumPy, SciPy and scikit-learn alone, so that this runs beside
 GPflow and GPyTorch where dpgp does not.

@@ -11,6 +11,18 @@ with the same sampling noise :math:`\epsilon` that the stages saw. The prior of 
 the residuals, with its own uncertainty, says of clipping at R; what it says of clipping at
 :math:`R_w`, and of a skewness that no line over x follows, is added to the covariance.
 docs/method.md.
+
+The average of f as the first stages saw it, with hardly a residual clipped.
+
+Stages that clip hard draw the mean to where most values are. Where the law of the residuals is no
+bell, what was believed of :math:`m = a^\top w`, a the average features of the rows, before the
+hard clips is one more measurement of the guarded weights, with the variance
+
+.. math:: d = (a^\top V_0a + \beta_0^2)/s^2
+
+for the bias :math:`\beta_0` of the early clip and the suspicion s against a bell. Early and late
+stages saw the same rows: their errors share the sampling variance :math:`\sigma^2/n` of an average.
+docs/method.md.
 """
 
 from __future__ import annotations
@@ -20,9 +32,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpgp.inference.evidence import Measurement, mean_square
-from dpgp.inference.gram_estimate import GramEstimate
-from dpgp.inference.moments import Moments
+from dpgp.inference.few.evidence import Measurement, mean_square
+from dpgp.inference.few.gram_estimate import GramEstimate
+from dpgp.inference.posterior import Moments
 from dpgp.inference.pull_back import positive_part
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
@@ -165,3 +177,30 @@ def _joint(
     privacy = guard.sigma_a**2 + JITTER * noise_variance * guard.n
     z = guard.A - M @ (moments.w - guard.w0)
     return z, moments.V @ M.T - shared, positive_part(total) + privacy * np.eye(len(M))
+
+
+@dataclass(frozen=True)
+class EarlyMean:
+    """Beliefs before the law of the residuals was known, where the last stage clipped, and n."""
+
+    moments: Moments
+    clip: float
+    n: float
+
+    def correct(
+        self, guarded: Moments, gram: GramEstimate, L: Array, bias: BiasPrior, suspicion: float
+    ) -> Moments:
+        """Condition the guarded weights on the early average; ``bias`` is that of its clip."""
+        if suspicion == 0.0:
+            return guarded
+        # φ_s has √share as its constant, so that BL e₀ ≈ √share Σφ
+        a = gram.B @ L[:, 0]
+        a = a * (math.sqrt(CONSTANT_SHARE) / float(L[:, 0] @ a))
+        early, late = float(a @ self.moments.V @ a), float(a @ guarded.V @ a)
+        shared = min(guarded.noise**2 / self.n, early, late)
+        doubt = (early + bias.size**2) / suspicion**2
+        # Cov(w, m₀ − aᵀŵ) = Va(1 − shared/aᵀVa),  Var(m₀ − aᵀŵ) = aᵀVa + d − 2·shared
+        c = guarded.V @ a * (1.0 - shared / late)
+        gain = c / (late + doubt - 2.0 * shared)
+        w = guarded.w + gain * (a @ (self.moments.w - guarded.w))
+        return Moments(w, positive_part(guarded.V - np.outer(gain, c)), guarded.noise)

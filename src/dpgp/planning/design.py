@@ -22,7 +22,7 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.inference import clipping
 from dpgp.inference.clip_choice import DIRECTIONS
-from dpgp.inference.priors import default_kernel
+from dpgp.inference.hyperparameters import default_kernel
 from dpgp.kernels.parameters import MEDIAN_LENGTH, median_length
 from dpgp.kernels.stationary import RBF
 from dpgp.options import Options

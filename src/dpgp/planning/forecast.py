@@ -9,7 +9,7 @@ every stage is known in advance. Means of beliefs are a martingale, so that
           Q = \sum_k\frac{\omega_k^2\sigma_{a,k}^2}{g_k^2} I
           + \Omega\Bigl(\sum_{kl}\omega_k\omega_lV_{\max(k,l)}\Bigr)
 
-with the slopes, distortions and weights of :mod:`dpgp.inference.evidence`. docs/method.md.
+with the slopes, distortions and weights of :mod:`dpgp.inference.few.evidence`. docs/method.md.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from scipy.linalg import cho_factor, cho_solve
 from dpgp.features.base import WhitenedMap
 from dpgp.features.placement import regular_grid
 from dpgp.inference import clipping
-from dpgp.inference.evidence import stage_weights
-from dpgp.inference.gram_estimate import GramEstimate, IsotropicEstimate, density_estimate
+from dpgp.inference.few.evidence import stage_weights
+from dpgp.inference.few.gram_estimate import GramEstimate, IsotropicEstimate, density_estimate
 from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.planning.prior_functions import Functions
 from dpgp.planning.setting import Setting

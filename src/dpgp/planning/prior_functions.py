@@ -11,9 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from dpgp.features.placement import low_discrepancy_points
-from dpgp.inference.collapse import thin
-from dpgp.inference.marginal import WeightedPoints
-from dpgp.inference.priors import hyper_prior
+from dpgp.inference.hyperparameters import WeightedPoints, hyper_prior, thin
 from dpgp.kernels.formula import batch_diag, batch_gram
 from dpgp.kernels.known import as_kernel
 from dpgp.kernels.parameters import Measure

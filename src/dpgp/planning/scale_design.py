@@ -15,7 +15,7 @@ import numpy as np
 
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.placement import low_discrepancy_points, regular_grid
-from dpgp.inference.evidence import prior_covariances
+from dpgp.inference.few.evidence import prior_covariances
 from dpgp.inference.local_scale import slope_of_distance, variance_of_distance
 from dpgp.kernels.linear import AdditiveRBF, constant, straight
 from dpgp.kernels.stationary import RBF

@@ -24,7 +24,7 @@ from dpgp.privacy.exact_sums import (
 )
 from dpgp.private.rows import Rows
 from dpgp.private.source import Partial, Source, digest
-from dpgp.steps.queries import HistogramQuery
+from dpgp.steps.base import HistogramQuery
 from dpgp.types import Array, Integers
 
 BLOCK_ROWS = MAX_BLOCK_ROWS  # fewer would cost calls, more would not be exact

@@ -27,7 +27,7 @@ from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity, histogram_sensitivity
 from dpgp.private.source import Source
 from dpgp.private.sums import exact_count, exact_gram, exact_histograms
-from dpgp.steps.queries import CountQuery, GramQuery, HistogramQuery, Query, noise_of_gram
+from dpgp.steps.base import CountQuery, GramQuery, HistogramQuery, Query, noise_of_gram
 from dpgp.types import Array, Integers
 
 Release = float | HistogramRelease | GramRelease

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dpgp.options import Options
-from dpgp.steps.base import Purpose, Step
+from dpgp.steps.base import Purpose, Purse, Step
 from dpgp.steps.calibration import Calibrate
 from dpgp.steps.count import Count
 from dpgp.steps.guard import Guard
 from dpgp.steps.input_model import CellCounts, InputHistograms
 from dpgp.steps.linear_stage import LinearStage
-from dpgp.steps.purse import Purse
 from dpgp.steps.residual_law import ResidualHistograms
 from dpgp.steps.scale import MeasureScale
 from dpgp.steps.stage import Stage

@@ -1,17 +1,129 @@
-"""What every step of a fit can do. A fit is a loop over steps, and so is a forecast."""
+"""What a step of a fit asks, what it may spend, and what every step can do.
+
+A query is a public function of one row, and how it is summed: the wall evaluates it, adds noise for
+its sensitivity, and answers with released values. A fit is a loop over steps, and so is a forecast.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
-from dpgp.steps.queries import Query
+from dpgp.features.base import FeatureMap
+from dpgp.features.inputs import RowValues
+from dpgp.options import Options
+from dpgp.privacy.calibration import gaussian_sigma
+from dpgp.privacy.mechanism import GramNoise, gram_noise
+from dpgp.privacy.sensitivity import histogram_sensitivity
+from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
     from dpgp.steps.known import Known
-    from dpgp.steps.purse import Purse
+
+
+Values = Callable[[Array, Array], Array]
+
+
+@dataclass(frozen=True)
+class CountQuery:
+    """How many rows can be used."""
+
+
+@dataclass(frozen=True)
+class HistogramQuery:
+    """Histograms side by side, in each of which a row falls into one bin.
+
+    ``values_of`` maps the inputs (rows, columns) and scaled targets (targets, rows) of a block to
+    values (histograms, rows), which are counted between the inner ``edges``; rows that cannot be
+    used fall into no bin. ``filler`` is a public row that stands in for padding.
+    """
+
+    values_of: Values
+    histograms: int
+    edges: Array
+    filler: Array
+
+
+@dataclass(frozen=True)
+class GramQuery:
+    r""":math:`\sum\psi\psi^\top` of features and values in [−1, 1], :math:`\psi = (\phi, s\,r)`."""
+
+    features: FeatureMap
+    residuals: RowValues
+
+
+Query = CountQuery | HistogramQuery | GramQuery
+
+
+def count_noise(options: Options, histograms: int, mu: float) -> float:
+    """Return the standard deviation of the noise on a count of so many histograms together."""
+    sensitivity = histogram_sensitivity(histograms, options.neighbours, options.max_rows_per_unit)
+    return gaussian_sigma(sensitivity, mu)
+
+
+def noise_of_gram(options: Options, mu: float) -> GramNoise:
+    """Return the noise on a Gram matrix of features and all targets, of weight one together.
+
+    At this weight the noise on the sums with the targets is that of releasing them alone.
+    """
+    targets = options.n_targets
+    return gram_noise(
+        mu,
+        1.0 / math.sqrt(targets),
+        targets,
+        options.neighbours,
+        options.max_rows_per_unit,
+    )
+
+
+def gram_noise_stds(options: Options, mu: float) -> list[float]:
+    """Return all standard deviations of a Gram matrix."""
+    return noise_of_gram(options, mu).matrix(1, 1).ravel().tolist()
+
+
+TYPICAL_ROWS = 2000  # stands in for a number of rows that is private: that of a survey
+
+
+@dataclass(frozen=True)
+class Purse:
+    """A budget μ for a fit of ``public_rows`` rows, None where their number is private.
+
+    ``left`` is the part of μ² that steps with a price of their own leave to the stages.
+    """
+
+    options: Options
+    mu: float
+    public_rows: float | None
+    left: float = 1.0
+
+    @property
+    def rows(self) -> float:
+        """The number of rows that shares are chosen for: a fixed one where it is private."""
+        return TYPICAL_ROWS if self.public_rows is None else self.public_rows
+
+    @property
+    def columns(self) -> int:
+        """Number of inputs."""
+        return self.options.columns
+
+    @property
+    def signal(self) -> float:
+        """nμ over the rows of a unit: how many rows stand out of the noise of a count."""
+        return self.rows * self.mu / self.options.max_rows_per_unit
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether nothing has a price (ε = ∞)."""
+        return math.isinf(self.mu)
+
+    @property
+    def clips_residuals(self) -> bool:
+        """Whether stages clip residuals: nowhere without noise, and not of every outcome."""
+        return self.options.outcome.is_clipped and not self.is_unlimited
 
 
 class Purpose(StrEnum):

@@ -10,15 +10,13 @@ import numpy as np
 
 from dpgp.inference.conformal import calibrate, calibration_edges, calibration_share
 from dpgp.inference.predictive import predictives
-from dpgp.steps.base import Purpose
-from dpgp.steps.queries import HistogramQuery, count_noise
+from dpgp.steps.base import HistogramQuery, Purpose, count_noise
 from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.steps.base import AnyOutlook
+    from dpgp.steps.base import AnyOutlook, Purse
     from dpgp.steps.known import Known
-    from dpgp.steps.purse import Purse
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from dpgp.privacy.calibration import gaussian_sigma
-from dpgp.steps.base import Purpose
-from dpgp.steps.queries import CountQuery
+from dpgp.steps.base import CountQuery, Purpose
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.steps.base import AnyOutlook
+    from dpgp.steps.base import AnyOutlook, Purse
     from dpgp.steps.known import Known
-    from dpgp.steps.purse import Purse
 
 SHARE = 0.02  # √0.02 = 0.14 of μ: a count has sensitivity one, and one per cent of n is enough
 

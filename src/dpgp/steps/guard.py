@@ -13,14 +13,12 @@ from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.inference.stage import StageRelease
 from dpgp.privacy.books import share_of_mu
 from dpgp.privacy.mechanism import GramRelease
-from dpgp.steps.base import Purpose
-from dpgp.steps.queries import GramQuery, gram_noise_stds, noise_of_gram
+from dpgp.steps.base import GramQuery, Purpose, gram_noise_stds, noise_of_gram
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.steps.base import AnyOutlook
+    from dpgp.steps.base import AnyOutlook, Purse
     from dpgp.steps.known import Known
-    from dpgp.steps.purse import Purse
 
 SHARE = 0.05  # costs Gaussian data about 1 % of RMSE: `dpgp reproduce successor`, skewed noise
 METRIC_SHARE = 0.03

@@ -26,15 +26,13 @@ from dpgp.inference.many.plan import (
 from dpgp.inference.many.synthetic import VoronoiCells, reweighted, spread_cells
 from dpgp.inference.warp import fit_warp, warp_bins, warp_share
 from dpgp.privacy.books import share_of_mu
-from dpgp.steps.base import Purpose
-from dpgp.steps.queries import HistogramQuery, count_noise
+from dpgp.steps.base import HistogramQuery, Purpose, count_noise
 from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.steps.base import AnyOutlook
+    from dpgp.steps.base import AnyOutlook, Purse
     from dpgp.steps.known import Known
-    from dpgp.steps.purse import Purse
 
 
 @dataclass(frozen=True)

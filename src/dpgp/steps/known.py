@@ -12,16 +12,16 @@ import numpy as np
 
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.inference.conformal import Calibration
-from dpgp.inference.fixed import FixedFit
+from dpgp.inference.few.fit import FixedFit
+from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import Fit
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.families import KernelFamily, MetricFamily, first_metric
+from dpgp.inference.many.fit import MetricFit
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import clip_kappa, inducing_points
-from dpgp.inference.many.stages import MetricFit
 from dpgp.inference.many.synthetic import ROWS, anchors_among
-from dpgp.inference.stages import TargetFit
 from dpgp.model.fitted import FittedModel
 from dpgp.model.input_model import InputDensity
 from dpgp.options import Options

@@ -23,15 +23,13 @@ from dpgp.inference.many.synthetic import (
 )
 from dpgp.inference.many.target import first_clip
 from dpgp.privacy.mechanism import GramRelease
-from dpgp.steps.base import Purpose
-from dpgp.steps.queries import GramQuery, gram_noise_stds
+from dpgp.steps.base import GramQuery, Purpose, gram_noise_stds
 from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.steps.base import AnyOutlook
+    from dpgp.steps.base import AnyOutlook, Purse
     from dpgp.steps.known import Known
-    from dpgp.steps.purse import Purse
 
 
 class Line(NamedTuple):

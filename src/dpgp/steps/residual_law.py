@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dpgp.inference.outcome_law import kind_probabilities, outcome_belief
 from dpgp.inference.residual_law import LAW_EDGES, law_share, measured_law
 from dpgp.inference.stage import LARGEST_RESIDUAL
-from dpgp.steps.base import Purpose
-from dpgp.steps.queries import HistogramQuery, count_noise
+from dpgp.steps.base import HistogramQuery, Purpose, count_noise
 from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.steps.base import AnyOutlook
+    from dpgp.steps.base import AnyOutlook, Purse
     from dpgp.steps.known import Known
-    from dpgp.steps.purse import Purse
 
 
 @dataclass(frozen=True)

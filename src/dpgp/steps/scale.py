@@ -14,14 +14,12 @@ from dpgp.inference.posterior import Posterior
 from dpgp.planning.file_room import has_room_for_scale
 from dpgp.planning.scale_design import WORTH, ScaleLayout, scale_layout, scale_share
 from dpgp.privacy.mechanism import GramRelease
-from dpgp.steps.base import Purpose
-from dpgp.steps.queries import GramQuery, gram_noise_stds, noise_of_gram
+from dpgp.steps.base import GramQuery, Purpose, gram_noise_stds, noise_of_gram
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.steps.base import AnyOutlook
+    from dpgp.steps.base import AnyOutlook, Purse
     from dpgp.steps.known import Known
-    from dpgp.steps.purse import Purse
 
 
 SYNTHETIC_PLACES = 1024

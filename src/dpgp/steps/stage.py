@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, ClassVar
 from dpgp.inference.many.plan import stage_weights
 from dpgp.options import STAGES
 from dpgp.privacy.mechanism import GramRelease
-from dpgp.steps.base import Purpose
-from dpgp.steps.queries import GramQuery, gram_noise_stds, noise_of_gram
+from dpgp.steps.base import GramQuery, Purpose, gram_noise_stds, noise_of_gram
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.steps.base import AnyOutlook
+    from dpgp.steps.base import AnyOutlook, Purse
     from dpgp.steps.known import Known
-    from dpgp.steps.purse import Purse
 
 UNLIMITED_STAGES = 4
 """Stages in a learned metric where nothing has a price: two in the first metric, two in the one

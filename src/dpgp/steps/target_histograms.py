@@ -12,15 +12,13 @@ import numpy as np
 from dpgp.inference.many.location import locate
 from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.inference.outcome_law import Kind
-from dpgp.steps.base import Purpose
-from dpgp.steps.queries import HistogramQuery, count_noise
+from dpgp.steps.base import HistogramQuery, Purpose, count_noise
 from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
-    from dpgp.steps.base import AnyOutlook
+    from dpgp.steps.base import AnyOutlook, Purse
     from dpgp.steps.known import Known
-    from dpgp.steps.purse import Purse
 
 
 @dataclass(frozen=True)

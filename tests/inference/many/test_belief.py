@@ -1,6 +1,6 @@
 import numpy as np
 
-from dpgp.inference.many.belief import lower_root
+from dpgp.inference.many.records import lower_root
 
 
 def test_a_covariance_of_low_rank_has_a_root_whatever_its_rounding_errors():

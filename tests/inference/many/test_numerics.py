@@ -8,8 +8,8 @@ from scipy.stats import multivariate_normal
 from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.clipping import second_moment
-from dpgp.inference.many.belief import Evidence, climb, condition, lower_root
 from dpgp.inference.many.dictionary import Dictionary
+from dpgp.inference.many.directions import gradient_metric, squared_weights, water_filled
 from dpgp.inference.many.families import (
     REFERENCE,
     KernelFamily,
@@ -17,14 +17,20 @@ from dpgp.inference.many.families import (
     kernel_of,
     metric_root,
 )
+from dpgp.inference.many.fit import MetricFit
 from dpgp.inference.many.location import locate
-from dpgp.inference.many.metric import gradient_metric
 from dpgp.inference.many.plan import bins_of_target, target_share
-from dpgp.inference.many.records import Record, gram_correction, operator_of, read_records
-from dpgp.inference.many.residuals import residual_sd
-from dpgp.inference.many.stages import MetricFit
-from dpgp.inference.many.target import Centre, Target
-from dpgp.inference.many.water_filling import squared_weights, water_filled
+from dpgp.inference.many.records import (
+    Evidence,
+    Record,
+    climb,
+    condition,
+    gram_correction,
+    lower_root,
+    operator_of,
+    read_records,
+)
+from dpgp.inference.many.target import Centre, Target, residual_sd
 from dpgp.inference.residual_law import gaussian_law
 from dpgp.kernels.linear import constant, straight
 from dpgp.kernels.stationary import RBF

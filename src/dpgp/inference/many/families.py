@@ -21,7 +21,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from dpgp.inference.priors import HyperPrior
+from dpgp.inference.hyperparameters import HyperPrior
 from dpgp.kernels.formula import batch_gram
 from dpgp.kernels.known import as_kernel
 from dpgp.kernels.linear import AdditiveRBF, constant, straight

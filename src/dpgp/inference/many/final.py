@@ -12,17 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from dpgp.features.linear import LinearFeatures
-from dpgp.inference.collapse import thin
-from dpgp.inference.evidence import Measurement
-from dpgp.inference.gram_estimate import IsotropicEstimate
+from dpgp.inference.few.evidence import Measurement
+from dpgp.inference.few.gram_estimate import IsotropicEstimate
 from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, expect_bias
-from dpgp.inference.many.belief import Evidence, WeightBelief, condition
+from dpgp.inference.hyperparameters import Proposal, WeightedPoints, integrate, thin
 from dpgp.inference.many.dictionary import Dictionary
-from dpgp.inference.many.records import NormalEquations
+from dpgp.inference.many.records import Evidence, NormalEquations, WeightBelief, condition
 from dpgp.inference.many.target import Target
-from dpgp.inference.marginal import Proposal, WeightedPoints, integrate
-from dpgp.inference.moments import Moments
-from dpgp.inference.posterior import Posterior
+from dpgp.inference.posterior import Moments, Posterior
 from dpgp.inference.stage import StageRelease
 from dpgp.types import Array
 

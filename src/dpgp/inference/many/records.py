@@ -4,16 +4,30 @@ A stage released :math:`\hat A = \sum\phi\,\mathrm{clip}(t - f_0(x), R)/R` and, 
 :math:`\hat B = \sum\phi\phi^\top`. Corrected for clipping, :math:`a = \hat A R/(ng)` is a noisy
 :math:`E[\phi(f - f_0)]`. The expectation is taken over synthetic rows, corrected by those
 directions in which the noisy B differs from theirs by more than its noise.
+
+Posterior and evidence of a linear Gaussian model in normal equations.
+
+With :math:`w \sim N(0, C)`, :math:`C = LL^\top` and records of precision J and linear term h:
+:math:`S = I + L^\top JL`, :math:`\bar w = LS^{-1}L^\top h` and :math:`V = LS^{-1}L^\top`.
+The evidence is wanted for many C. With :math:`J = RR^\top`,
+:math:`h = Rg` and :math:`K = R^\top CR`,
+
+.. math:: \log p = \tfrac12 g^\top g - \tfrac12 g^\top(I + K)^{-1}g - \tfrac12\log|I + K|
+
+up to a constant of the data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from dpgp.inference.many.dictionary import Dictionary
+from dpgp.inference.many.families import Family
 from dpgp.types import Array
 
 RIDGE = 0.05
@@ -80,3 +94,87 @@ def read_records(
         targets.append((record.a + start) / sd)
     H = np.vstack(rows)
     return NormalEquations(np.asarray(H.T @ H), np.asarray(H.T @ np.concatenate(targets)))
+
+
+LOG_STEP = 0.5
+"""Step of the logarithm of a hyperparameter; by hand: stages are few, and the end integrates."""
+
+JITTERS = 10.0 ** np.arange(-8.0, 1.0, 2.0)
+"""Relative to the mean variance, tried in turn: the first is above any rounding of a sum."""
+
+SMALLEST_PRECISION = 1e-12
+"""Directions that records say less about, relative to the best known one, count as unknown: what
+is left there is rounding."""
+
+
+@dataclass(frozen=True)
+class WeightBelief:
+    """Mean of the weights, and a root of their covariance, V = rootᵀ root."""
+
+    mean: Array
+    root: Array
+
+    @property
+    def covariance(self) -> Array:
+        """The covariance of the weights."""
+        return np.asarray(self.root.T @ self.root)
+
+
+def condition(equations: NormalEquations, C: Array) -> WeightBelief:
+    """Return the posterior of the weights under the prior covariance C."""
+    L = lower_root(C)
+    S_root = _root_of_one_plus(L.T @ equations.J @ L)
+    half = solve_triangular(S_root, L.T @ equations.h, lower=True, check_finite=False)
+    root = solve_triangular(S_root, L.T, lower=True, check_finite=False)
+    return WeightBelief(np.asarray(root.T @ half), np.asarray(root))
+
+
+class Evidence:
+    """log p(records) of one dictionary as a function of θ, for a target of this scale."""
+
+    def __init__(self, equations: NormalEquations, dictionary: Dictionary, scale: float) -> None:
+        precisions, Q = np.linalg.eigh(equations.J)
+        known = precisions > SMALLEST_PRECISION * precisions[-1]
+        roots = np.sqrt(precisions[known])
+        self._g = Q[:, known].T @ equations.h / roots
+        self._priors = dictionary.priors.along(Q[:, known] * roots)
+        self._scale = scale
+
+    def __call__(self, theta: Array) -> float:
+        """Return the evidence, up to a constant of the data."""
+        root = _root_of_one_plus(self._priors.at(theta, self._scale))
+        half = solve_triangular(root, self._g, lower=True, check_finite=False)
+        explained = 0.5 * float(self._g @ self._g - half @ half)
+        return explained - float(np.log(np.diag(root)).sum())
+
+
+def climb(evidence: Evidence, family: Family, theta: Array) -> tuple[Array, float]:
+    """Return θ after one sweep of steps that raise the evidence, and its value."""
+    value = evidence(theta) + family.log_prior(theta)
+    for part in range(family.climbed):
+        for step in (LOG_STEP, -LOG_STEP):
+            trial = theta.copy()
+            trial[part] += step
+            trial = family.within(trial)
+            other = evidence(trial) + family.log_prior(trial)
+            if other > value:
+                theta, value = trial, other
+                break
+    return theta, value
+
+
+def _root_of_one_plus(K: Array) -> Array:
+    """Return the Cholesky root of I + K."""
+    return np.asarray(np.linalg.cholesky(K + np.eye(len(K))), dtype=np.float64)
+
+
+def lower_root(C: Array) -> Array:
+    """Return the Cholesky root of a covariance that rounding may have made singular.
+
+    The jitter grows until it exceeds what rounding took: at most to the mean variance.
+    """
+    size = np.trace(C) / len(C) * np.eye(len(C))
+    for jitter in JITTERS:
+        with suppress(np.linalg.LinAlgError):
+            return np.asarray(np.linalg.cholesky(C + jitter * size))
+    raise np.linalg.LinAlgError("a covariance is not positive even with a large jitter.")

@@ -28,8 +28,7 @@ from dpgp.checked_values import (
 from dpgp.features.base import WrittenMap, features_from_json, features_to_json
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.local_scale import LocalScale
-from dpgp.inference.moments import Moments
-from dpgp.inference.posterior import Posterior
+from dpgp.inference.posterior import Moments, Posterior
 from dpgp.kernels.known import kernel_from_json, kernel_to_json, own_kernel_from_json
 from dpgp.model.file.categories import (
     CLASSES_FROM,

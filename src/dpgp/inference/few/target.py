@@ -13,10 +13,8 @@ import numpy as np
 from dpgp.features.base import WhitenedMap
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.clip_choice import DIRECTIONS, best_kappa, guard_kappa
-from dpgp.inference.clusters import clustered
-from dpgp.inference.collapse import collapse, mixed, relative_spread, thin
-from dpgp.inference.early_mean import EarlyMean
-from dpgp.inference.evidence import (
+from dpgp.inference.few.beliefs import Residual, clustered, collapse, mixed, relative_spread
+from dpgp.inference.few.evidence import (
     Conditional,
     Measurement,
     combine_stages,
@@ -24,14 +22,18 @@ from dpgp.inference.evidence import (
     mean_square,
     prior_covariances,
 )
-from dpgp.inference.gram_estimate import GramEstimate, estimate_gram
-from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, embed
-from dpgp.inference.marginal import Proposal, WeightedPoints, integrate
-from dpgp.inference.moments import Moments
-from dpgp.inference.posterior import Posterior
-from dpgp.inference.priors import HyperPrior, hyper_prior
+from dpgp.inference.few.gram_estimate import GramEstimate, estimate_gram
+from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, EarlyMean, apply_guard, embed
+from dpgp.inference.hyperparameters import (
+    HyperPrior,
+    Proposal,
+    WeightedPoints,
+    hyper_prior,
+    integrate,
+    thin,
+)
+from dpgp.inference.posterior import Moments, Posterior
 from dpgp.inference.residual_law import ResidualLaw
-from dpgp.inference.residual_noise import Residual
 from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
 from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.types import Array

@@ -14,14 +14,12 @@ import numpy as np
 from dpgp.features.inducing import DictionaryValues, ProjectedFeatures
 from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.inference.frame import InputModel
-from dpgp.inference.many.belief import WeightBelief, lower_root
 from dpgp.inference.many.dictionary import Dictionary
+from dpgp.inference.many.directions import gradient_metric, water_filled
 from dpgp.inference.many.final import Final, final_of, guarded, unguarded
-from dpgp.inference.many.metric import gradient_metric
 from dpgp.inference.many.plan import MOST_FEATURES
-from dpgp.inference.many.records import gram_correction, operator_of
+from dpgp.inference.many.records import WeightBelief, gram_correction, lower_root, operator_of
 from dpgp.inference.many.target import Centre, Measured, Target
-from dpgp.inference.many.water_filling import water_filled
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease

@@ -25,8 +25,8 @@ from scipy.linalg.lapack import dtrtrs
 
 from dpgp.arithmetic import TINY
 from dpgp.features.base import WhitenedMap
-from dpgp.inference.gram_estimate import GramEstimate
-from dpgp.inference.moments import Moments
+from dpgp.inference.few.gram_estimate import GramEstimate
+from dpgp.inference.posterior import Moments
 from dpgp.inference.residual_law import ResidualLaw, gaussian_law
 from dpgp.inference.stage import StageRelease
 from dpgp.kernels.formula import batch_gram

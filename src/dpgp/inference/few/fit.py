@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpgp.features.inputs import BoxFeatures, Residuals
+from dpgp.inference.few.gram_estimate import DoubtedEstimate, density_estimate
+from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import InputModel
-from dpgp.inference.gram_estimate import DoubtedEstimate, density_estimate
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
-from dpgp.inference.stages import TargetFit
 from dpgp.types import Array
 
 if TYPE_CHECKING:
