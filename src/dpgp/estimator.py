@@ -30,6 +30,7 @@ from dpgp.privacy.noise import noise_source
 from dpgp.private.arrays import scaled_rows
 from dpgp.private.joint import fit_alone_or_jointly
 from dpgp.report.guarantee import WeakGuaranteeWarning, weak_points
+from dpgp.study.table import OPTIONS
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -39,20 +40,6 @@ if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
     from dpgp.privacy.certificate import Certificate
     from dpgp.private.source import Source
-
-
-NOT_OPTIONS = {
-    "bounds",
-    "target_bounds",
-    "classes",
-    "categories",
-    "random_state",
-    "n_jobs",
-    "ledger",
-    "site",
-    "engine",
-}
-"""Parameters that are read by themselves."""
 
 
 class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[misc]
@@ -125,7 +112,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         for sentence in weak_points(options.epsilon, options.delta, count):
             warnings.warn(f"Weak guarantee: {sentence}", WeakGuaranteeWarning, stacklevel=4)
         if count is not None and are_few(count, options.epsilon, options.delta):
-            warnings.warn(nothing_better(count, options.epsilon), FewRowsWarning, stacklevel=4)
+            warnings.warn(str(nothing_better(count, options.epsilon)), FewRowsWarning, stacklevel=4)
 
     def _forget(self) -> None:
         """Drop what an earlier fit found, so that no failure passes it off as new."""
@@ -162,7 +149,9 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         target_names: Sequence[str] | None = None,
     ) -> Options:
         names = getattr(self, "feature_names_in_", None)
-        asked = {k: v for k, v in self.get_params(deep=False).items() if k not in NOT_OPTIONS}
+        # what the table does not have asks for a kind of outcome
+        apart = {option.name for option in OPTIONS if not option.is_for_options}
+        asked = {k: v for k, v in self.get_params(deep=False).items() if k not in apart}
         return Options.parse(
             box=Box.from_bounds(self.bounds, columns, names, categories=categories),
             target_box=self._target_box(targets, target_names),

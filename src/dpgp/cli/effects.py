@@ -7,11 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from dpgp.cli.arguments import Json, ModelFile
-from dpgp.cli.failures import UsageError, check_output, failures_in_words
-from dpgp.cli.output import Screen, TextTable, print_files, print_table, shown
+from dpgp.cli.arguments import Force, Json, ModelFile
+from dpgp.cli.output import (
+    Screen,
+    TextTable,
+    check_output,
+    failures_in_words,
+    print_files,
+    print_json,
+    print_table,
+    shown,
+)
 from dpgp.cli.progress import working
-from dpgp.cli.show import load_model, print_json
+from dpgp.cli.show import load_model
+from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +55,7 @@ def effects(
         ),
     ] = None,
     json: Json = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
+    force: Force = False,
 ) -> None:
     """Show what the inputs of a model do to its target. Spends nothing.
 

@@ -9,11 +9,18 @@ import typer
 from rich.console import Console
 
 from dpgp.cli.arguments import Json
-from dpgp.cli.consent import print_pairs
-from dpgp.cli.failures import UsageError, failures_in_words
-from dpgp.cli.output import Screen, TextTable, print_files, print_table, shown
-from dpgp.cli.show import print_json
+from dpgp.cli.output import (
+    Screen,
+    TextTable,
+    failures_in_words,
+    print_files,
+    print_json,
+    print_pairs,
+    print_table,
+    shown,
+)
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:
     from dpgp.ledger.ledger import Ledger
@@ -79,7 +86,7 @@ def show(ledger: LedgerFile, json: Json = False) -> None:
 
     dpgp ledger show study.ledger
     """
-    from dpgp.cli.ledger_words import state
+    from dpgp.ledger.words import state
 
     with failures_in_words():
         about = state(_open(ledger))
@@ -97,7 +104,7 @@ def history(ledger: LedgerFile, json: Json = False) -> None:
 
     dpgp ledger history study.ledger
     """
-    from dpgp.cli.ledger_words import ENTRY_HEADINGS, entry_rows, entry_values
+    from dpgp.ledger.words import ENTRY_HEADINGS, entry_rows, entry_values
 
     with failures_in_words():
         entries = _open(ledger).entries()
@@ -150,7 +157,7 @@ def _print_head(console: Console, head: str) -> None:
 
 
 def _print_state(console: Console, about: dict[str, Any]) -> None:
-    from dpgp.cli.ledger_words import GROUP_HEADINGS, group_rows, state_pairs
+    from dpgp.ledger.words import GROUP_HEADINGS, group_rows, state_pairs
 
     console.print("[bold]Ledger[/]")
     print_pairs(console, state_pairs(about))

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import root_mean_squared_error
 
-from dpgp.cli.columns import Column
 from dpgp.cli.output import DataError
 from dpgp.extras import install
+from dpgp.study.columns import Column
 from dpgp.types import Array
 
 if TYPE_CHECKING:

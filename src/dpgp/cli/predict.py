@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from dpgp.cli.arguments import Decimals, ModelFile
-from dpgp.cli.failures import UsageError, check_output, failures_in_words
-from dpgp.cli.output import Screen, print_files
+from dpgp.cli.arguments import Decimals, Force, ModelFile
+from dpgp.cli.output import Screen, check_output, failures_in_words, print_files
 from dpgp.cli.progress import working
 from dpgp.cli.show import load_model
 from dpgp.decimal_mark import DecimalMark
+from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,7 +65,7 @@ def predict(
         ),
     ] = None,
     decimal: Decimals = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
+    force: Force = False,
 ) -> None:
     """Predict every row of a table: adds mean, std, and an interval.
 

@@ -11,6 +11,7 @@ from dpgp.private.csv_files import CsvFile
 from dpgp.private.table_file import TableFile
 from dpgp.private.table_rows import Wanted
 from dpgp.private.tables import TableError
+from dpgp.study.errors import Face, Words
 
 MOST_PLACES = 20
 
@@ -24,10 +25,11 @@ def with_lines(error: TableError, files: Sequence[TableFile], wanted: Wanted) ->
     if not places:
         return error
     listed = ", ".join(places[:MOST_PLACES]) + (", …" if len(places) > MOST_PLACES else "")
-    return TableError(
-        f"{error} These cells are in {listed}. Which lines they are is about people: show it to "
-        "nobody who may not see the table."
+    note = (
+        f"These cells are in {listed}. Which lines they are is about people: show it to nobody who "
+        "may not see the table."
     )
+    return TableError(Words(f"{error} {note}", command=f"{error.on(Face.COMMAND)} {note}"))
 
 
 def _places(files: Sequence[TableFile], wanted: Wanted, message: str) -> Iterator[str]:

@@ -19,10 +19,20 @@ from dpgp.numeric import float_of, holds_times
 from dpgp.private.identifiers import MISSING, Key, keys_of
 from dpgp.private.mixed_table import Column, MixedTable
 from dpgp.private.tables import TableError
+from dpgp.study.errors import Words
 from dpgp.types import Array
 
-DECIMALS = {".": "a decimal point (or a comma everywhere, and --decimal ,)", ",": "a decimal comma"}
-"""Marks that numbers may be written with, and what they are called."""
+_WRITE = "write numbers with {mark} and without units, and leave missing ones empty"
+_POINT = "a decimal point (or a comma everywhere, and {option})"
+DECIMALS = {
+    ".": Words(
+        _WRITE.format(mark=_POINT.format(option='decimal=","')),
+        command=_WRITE.format(mark=_POINT.format(option="--decimal ,")),
+        page=_WRITE.format(mark=_POINT.format(option="say so under “Columns”")),
+    ),
+    ",": Words(_WRITE.format(mark="a decimal comma")),
+}
+"""What to do about cells that are no numbers, by the mark that they may be written with."""
 
 Codes = NDArray[np.intp]
 T = TypeVar("T")
@@ -57,8 +67,8 @@ class Cells:
         found = numbers_of(self._with_points(column))
         if found is None:
             raise TableError(
-                f"{self.where}column '{name}' holds cells that are not numbers; write numbers with "
-                f"{DECIMALS[self.decimal]} and without units, and leave missing ones empty."
+                f"{self.where}column '{name}' holds cells that are not numbers",
+                DECIMALS[self.decimal],
             )
         return found
 

@@ -138,7 +138,7 @@ class Failure:
     """What went wrong on a worker, in words that may leave it."""
 
     kind: type[Exception]
-    words: str
+    words: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,17 @@ class InWords:
         try:
             return self.work(item)
         except (TableError, UnevenArithmeticError) as error:
-            return Failure(type(error), str(error))
+            return Failure(type(error), error.args)
         except Exception as error:  # whatever it says may quote the data
             words = f"a worker failed with {type(error).__name__}; this pass released nothing."
-            return Failure(ClusterError, words)
+            return Failure(ClusterError, (words,))
 
 
 def answers(engine: Engine, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
     """Yield what workers answer for every item; raise what went wrong on one of them."""
     for answer in engine.each(InWords(work), items):
         if isinstance(answer, Failure):
-            raise answer.kind(answer.words)
+            raise answer.kind(*answer.words)
         yield answer
 
 

@@ -8,6 +8,7 @@ from typing import BinaryIO, Protocol
 
 from dpgp.private.cells import Cells
 from dpgp.private.tables import TableError, clean_name
+from dpgp.study.errors import Words
 
 MOST_LISTED = 40  # names of columns in a message: more would bury it
 
@@ -82,4 +83,5 @@ def opened_file(path: str, where: str) -> BinaryIO:
     except OSError as error:
         reason = (error.strerror or "it failed").lower()
     kinds = "a CSV, Excel, Stata, Parquet or Arrow file, a folder or a pattern of them"
-    raise TableError(f"cannot read '{path}': {reason}; name {kinds}, or - for standard input.")
+    named = Words(f"name {kinds}", command=f"name {kinds}, or - for standard input")
+    raise TableError(f"cannot read '{path}': {reason}", named)

@@ -24,6 +24,7 @@ from dpgp.private.table_file import Piece, TableFile, require
 from dpgp.private.tables import CHANGED, TableError
 from dpgp.private.units import Bits, file_by_file, first_rows, unpacked
 from dpgp.private.watching import watched_first
+from dpgp.study.errors import Words
 from dpgp.types import Array, Integers
 
 
@@ -64,7 +65,8 @@ class Wanted:
         if self.options.missing is Missing.ERROR and np.isnan(codes).any():
             raise TableError(
                 f"{cells.where}column '{name}' has cells that are missing or none of its public "
-                f"levels: {category.words}; {_IGNORE}"
+                f"levels: {category.words}",
+                _IGNORE,
             )
         return codes
 
@@ -72,13 +74,15 @@ class Wanted:
         numbers = cells.numbers(name)
         if self.options.missing is Missing.ERROR and not np.isfinite(numbers).all():
             what = "infinite" if np.isinf(numbers).any() else "missing"
-            raise TableError(f"{cells.where}column '{name}' has {what} cells; {_IGNORE}")
+            raise TableError(f"{cells.where}column '{name}' has {what} cells", _IGNORE)
         return numbers
 
 
-_IGNORE = (
-    'pass --missing ignore, in Python missing="ignore", to let these rows contribute nothing, or '
-    "remove them."
+_THESE_ROWS = "to let these rows contribute nothing, or remove them"
+_IGNORE = Words(
+    f'pass missing="ignore" {_THESE_ROWS}',
+    command=f"pass --missing ignore {_THESE_ROWS}",
+    page=f"choose “contribute nothing” under incomplete rows {_THESE_ROWS}",
 )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import unicodedata
+from dpgp.plain_text import clean_name as clean_name
+from dpgp.study.errors import RefusedError
 
 STANDARD_INPUT = "-"
 
@@ -20,14 +21,11 @@ CHANGED = "the table changed while it was read; leave it alone until the fit is 
 DAMAGED = "the file is damaged, or cut short; write it again."
 
 
-class TableError(ValueError):
+class TableError(RefusedError):
     """A table that cannot be used; the message names the remedy."""
+
+    code = "table"
 
 
 class ClusterError(RuntimeError):
     """A cluster that could not do its part; what was not summed was not released."""
-
-
-def clean_name(name: str) -> str:
-    """Return a column's name in one spelling: composed characters, no blanks around."""
-    return unicodedata.normalize("NFC", name).strip()

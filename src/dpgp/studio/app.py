@@ -17,14 +17,14 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
-from dpgp.cli.failures import UsageError, words
+from dpgp.cli.output import words
+from dpgp.plain_text import as_sentence
 from dpgp.privacy.books import BudgetError
-from dpgp.studio.entrance import COOKIE, Entrance
+from dpgp.studio.entrance import COOKIE, DOOR, Doorkeeper, Entrance
 from dpgp.studio.ledgers import verified
 from dpgp.studio.papers import REPORT
 from dpgp.studio.questions import Body, Studio, Values, table_values
-from dpgp.studio.security import DOOR, Doorkeeper
-from dpgp.studio.words import as_sentence
+from dpgp.study.errors import Face, UsageError
 
 MOST_JSON = 2**20
 """Bytes of a question; a study of a thousand columns has less."""
@@ -109,8 +109,11 @@ async def _in_words(work: Callable[[], Values]) -> Response:
 
 
 def _refusal(error: Exception) -> Response:
-    message = "it cannot be read or written." if isinstance(error, OSError) else words(error)
-    return JSONResponse({"message": as_sentence(message)}, 400)
+    """Return what a user can mend in the page's words, with the code of the rule that it breaks."""
+    unread = isinstance(error, OSError)
+    message = "it cannot be read or written." if unread else words(error, Face.PAGE)
+    code = getattr(error, "code", "refused")
+    return JSONResponse({"message": as_sentence(message), "code": code}, 400)
 
 
 async def _body(request: Request) -> dict[str, Any]:

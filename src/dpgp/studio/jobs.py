@@ -16,13 +16,13 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-from dpgp.cli.failures import UsageError
+from dpgp.plain_text import as_sentence
 from dpgp.privacy.rounding import text_up
-from dpgp.studio.asked import STUDY_FILE, AskedStudy
+from dpgp.studio.asked import MODEL_FILE, STUDY_FILE, AskedStudy
 from dpgp.studio.consents import planned_releases
 from dpgp.studio.papers import PAPERS, SCRIPT
-from dpgp.studio.script import script_of
-from dpgp.studio.words import as_sentence
+from dpgp.study.errors import UsageError
+from dpgp.study.script import script_of
 
 WORKER = (sys.executable, "-P", "-m", "dpgp.studio.worker")  # -P: no module of the folder it is in
 NOTHING_SPENT = "Nothing was spent."
@@ -84,8 +84,8 @@ class FitJob:
         }
 
     def _guarantee(self) -> str:
-        request = self.asked.request
-        return f"({text_up(request.epsilon)}, {text_up(request.delta)})-differential privacy"
+        options = self.asked.options
+        return f"({text_up(options.epsilon)}, {text_up(options.delta)})-differential privacy"
 
     def hear(self, event: Mapping[str, Any]) -> None:
         """Take in what the worker says."""
@@ -200,7 +200,7 @@ class Jobs:
             thread.join()
 
     def _releases(self, asked: AskedStudy) -> int:
-        return len(planned_releases(asked.request, asked.rows))
+        return len(planned_releases(asked.options, asked.rows))
 
     def _new_folder(self, asked: AskedStudy) -> Path:
         """Make the folder of a study, before anything is spent."""
@@ -209,7 +209,8 @@ class Jobs:
         folder = self.folder / f"{day}-{slug}"
         folder.mkdir(parents=True)
         (folder / STUDY_FILE).write_text(asked.text, encoding="utf-8", newline="\n")
-        (folder / SCRIPT).write_text(script_of(asked), encoding="utf-8", newline="\n")
+        script = script_of(asked.study, asked.title, MODEL_FILE)
+        (folder / SCRIPT).write_text(script, encoding="utf-8", newline="\n")
         (folder / SPENT).write_text(f"{_unended(asked)}\n", encoding="utf-8")
         return folder
 
@@ -254,6 +255,6 @@ def _unended(asked: AskedStudy) -> str:
 
 
 def _all_of_it(asked: AskedStudy) -> str:
-    request = asked.request
-    words = ALL_OF_IT.format(epsilon=text_up(request.epsilon), delta=text_up(request.delta))
+    options = asked.options
+    words = ALL_OF_IT.format(epsilon=text_up(options.epsilon), delta=text_up(options.delta))
     return words + (WITH_LEDGER if asked.study.ledger is not None else "")

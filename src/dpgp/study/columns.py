@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from dpgp.cli.failures import UsageError
-from dpgp.plain_text import NAME_RULE, is_name
+from dpgp.plain_text import NAME_RULE, clean_name, is_name
+from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:
     from dpgp.categories import Category
@@ -101,8 +101,6 @@ def checked_levels(name: str, levels: Sequence[str]) -> LevelColumn:
 
 
 def _checked_name(name: str) -> str:
-    from dpgp.private.tables import clean_name
-
     if not clean_name(name):
         raise UsageError("a column has no name; write one before its bounds or levels.")
     if not is_name(clean_name(name)):
