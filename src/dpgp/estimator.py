@@ -30,7 +30,7 @@ from dpgp.privacy.noise import noise_source
 from dpgp.private.arrays import scaled_rows
 from dpgp.private.joint import fit_alone_or_jointly
 from dpgp.report.guarantee import WeakGuaranteeWarning, weak_points
-from dpgp.study.table import OPTIONS
+from dpgp.study.table import kept_apart
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
     ) -> Options:
         names = getattr(self, "feature_names_in_", None)
         # what the table does not have asks for a kind of outcome
-        apart = {option.name for option in OPTIONS if not option.is_for_options}
+        apart = kept_apart()
         asked = {k: v for k, v in self.get_params(deep=False).items() if k not in apart}
         return Options.parse(
             box=Box.from_bounds(self.bounds, columns, names, categories=categories),

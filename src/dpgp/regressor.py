@@ -17,11 +17,7 @@ from dpgp.inference.conformal import COVERAGE
 from dpgp.ledger.ledger import Ledger
 from dpgp.model.centiles import CentileMethods
 from dpgp.model.outputs import PlotMethods
-from dpgp.numeric import (
-    Seed,
-    numeric_targets,
-    numeric_vector,
-)
+from dpgp.numeric import Seed, numeric_targets, numeric_vector
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.types import Array
 

@@ -54,7 +54,9 @@ class Commands(TyperGroup):
         # looking for what others add takes time
         if cmd_name not in self.commands and cmd_name in self.added:
             with suppress(ImportError):  # it was made for another version of ours
-                return _as_command(cmd_name, self.added[cmd_name])
+                alone = typer.Typer(add_completion=False)
+                alone.command(cmd_name)(self.added[cmd_name].load())
+                return get_command(alone)
         return super().get_command(ctx, cmd_name)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -64,12 +66,6 @@ class Commands(TyperGroup):
         if missed and not ctx.resilient_parsing:
             raise stop(ELSEWHERE[name], USAGE_ERROR)
         return super().resolve_command(ctx, args)
-
-
-def _as_command(name: str, point: EntryPoint) -> Any:
-    alone = typer.Typer(add_completion=False)
-    alone.command(name)(point.load())
-    return get_command(alone)
 
 
 app = typer.Typer(

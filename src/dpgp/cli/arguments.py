@@ -13,16 +13,16 @@ import typer
 from dpgp.cli.output import failures_in_words
 from dpgp.decimal_mark import DecimalMark
 from dpgp.study.study import Study
-from dpgp.study.table import OPTIONS, Option, option
+from dpgp.study.table import Option, option, options_of
 
 
 def as_typer(asked: Option) -> Any:
     """Return an option of the table in words that typer knows."""
-    if not asked.flags:
+    flags, value = asked.declared_flags, asked.value
+    if not flags:
         return typer.Argument(help=asked.help, show_default=False)
-    value = asked.value
     return typer.Option(
-        *asked.flags, metavar=value.metavar, min=value.least, help=asked.help, show_default=False
+        *flags, metavar=value.metavar, min=value.least, help=asked.help, show_default=False
     )
 
 
@@ -51,7 +51,7 @@ def told_a_study(command: str) -> Callable[[Callable[..., None]], Callable[..., 
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        asked = [each for each in OPTIONS if command in each.commands]
+        asked = options_of(command)
         hints = get_type_hints(function, include_extras=True)
         own = [
             each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[each.name])
@@ -59,9 +59,9 @@ def told_a_study(command: str) -> Callable[[Callable[..., None]], Callable[..., 
             if each.name in hints and each.default is not inspect.Parameter.empty
         ]
         parameters = [
-            *(_parameter(each) for each in asked if not each.flags),
+            *(_parameter(each) for each in asked if not each.declared_flags),
             _keyword("study_file", StudyFile),
-            *(_parameter(each) for each in asked if each.flags),
+            *(_parameter(each) for each in asked if each.declared_flags),
             *own,
         ]
 

@@ -13,7 +13,6 @@ from dpgp.study.errors import Face, UsageError, Words, said
 from dpgp.study.study import Study
 
 if TYPE_CHECKING:
-    from dpgp.ledger import Ledger
     from dpgp.planning.plan import Plan
 
 GUESS_NEEDED = Words(
@@ -44,12 +43,20 @@ def ask() -> None:
 
 
 def print_study(console: Console, study: Study, rows: int | None) -> None:
-    """Print what a fit will release; ``rows`` is their number, a public guess of it, or None."""
+    """Print what a fit will release, from which ledger, and what that is expected to buy.
+
+    ``rows`` is their number, a public guess of it, or None.
+    """
     if study.title is not None:
         console.print(shown(study.title), style="bold", highlight=False)
     console.print("[bold]A fit spends privacy budget; those of fits to the same people add up[/]")
     print_pairs(console, study_pairs(study, rows, Face.COMMAND))
     print_weak_points(console, study, rows)
+    if study.purse is not None:
+        from dpgp.ledger.words import ledger_line
+
+        print_pairs(console, [["ledger", ledger_line(study.purse)]])
+    _print_forecast(console, study, rows)
 
 
 def print_weak_points(console: Console, study: Study, rows: int | None) -> None:
@@ -81,15 +88,7 @@ def _rows_in_words(study: Study, rows: int | None) -> str:
     return f"{rows:,}" if is_public else f"private; a public guess is {rows:,}"
 
 
-def print_ledger(console: Console, ledger: Ledger | None) -> None:
-    """Print what is left of the ledger that a fit will spend from, if there is one."""
-    if ledger is not None:
-        from dpgp.ledger.words import ledger_line
-
-        print_pairs(console, [["ledger", ledger_line(ledger)]])
-
-
-def print_forecast(console: Console, study: Study, rows: int | None) -> None:
+def _print_forecast(console: Console, study: Study, rows: int | None) -> None:
     """Print what the budget is expected to buy, or why that is not known."""
     from dpgp.cli.plan import print_plan
 
@@ -102,15 +101,13 @@ def print_forecast(console: Console, study: Study, rows: int | None) -> None:
         print_plan(console, planned)
 
 
-def print_dry_run(study: Study, rows: int | None, ledger: Ledger | None, json: bool) -> None:
+def print_dry_run(study: Study, rows: int | None, json: bool) -> None:
     """Print what a fit would release and what it is expected to reach, on standard output."""
     if json:
         print_json({"dry_run": True, **_forecast_values(study, rows)})
         return
     console = Screen()
     print_study(console, study, rows)
-    print_ledger(console, ledger)
-    print_forecast(console, study, rows)
     console.print("Nothing was spent.")
 
 

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from dpgp.cli.consent import print_forecast, print_study
+from dpgp.cli.consent import print_study
 from dpgp.cli.fit import fit_study
 from dpgp.cli.output import (
     Screen,
@@ -54,23 +54,18 @@ def demo(
     with failures_in_words(), plain_errors():
         make_folder(output)
         with working("Reading"):
-            train, test = _people()
+            from dpgp.cli.people import read_people, score, split
+
+            train, test = split(read_people())
         study = _study()
         print_study(console, study, len(train.height))
-        print_forecast(console, study, len(train.height))
         model = _fit(study, train)
         with working("Scoring and drawing"):
-            held_out = _score(model, train, test)
+            held_out = score(model, train, test)
             _save(model, output)
     print_guarantee(console, model.certificate)
     print_table(console, _held_out_table(held_out))
     _print_what_to_look_at(console, output)
-
-
-def _people() -> tuple[People, People]:
-    from dpgp.cli.people import read_people, split
-
-    return split(read_people())
 
 
 def _study() -> Study:
@@ -85,12 +80,6 @@ def _fit(study: Study, train: People) -> FittedModel:
     from dpgp.private.arrays import scaled_rows
 
     return fit_study(study, scaled_rows(train.X, train.height[None], study.options, None))
-
-
-def _score(model: FittedModel, train: People, test: People) -> HeldOut:
-    from dpgp.cli.people import score
-
-    return score(model, train, test)
 
 
 def _save(model: FittedModel, folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -72,7 +72,10 @@ def effects(
     """
     with failures_in_words():
         if output is not None:
-            _check_figure(output)
+            if output.suffix.lower() not in FIGURES:
+                raise UsageError(
+                    f"a figure ends in {', '.join(FIGURES)}; name such a file with -o."
+                )
             check_output(output, str(model), force=force)
         fitted = load_model(model)
         k = _target(fitted, target)
@@ -81,17 +84,13 @@ def effects(
             if output is not None:
                 _write_figure(fitted, k, output)
     if json:
-        print_json({"target": fitted.target_names[k], **_for_machines(answers)})
+        plain = {name: answer.to_dict() for name, answer in answers.items()}
+        print_json({"target": fitted.target_names[k], **plain})
         return
     for answer in answers.values():
         _print(answer)
     if output is not None:
         print_files(Screen(), [output])
-
-
-def _check_figure(output: Path) -> None:
-    if output.suffix.lower() not in FIGURES:
-        raise UsageError(f"a figure ends in {', '.join(FIGURES)}; name such a file with -o.")
 
 
 def _target(model: FittedModel, name: str | None) -> int:
@@ -113,10 +112,6 @@ def _answers(model: FittedModel, k: int, along: list[str]) -> dict[str, AnswerTa
     for name in along:
         answers[f"along {name}"] = model.partial_dependence(name, target=k)
     return answers
-
-
-def _for_machines(answers: dict[str, AnswerTable]) -> dict[str, Any]:
-    return {name: answer.to_dict() for name, answer in answers.items()}
 
 
 def _print(answer: AnswerTable) -> None:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dpgp.cli.arguments import Force, Json, Yes, told_a_study
-from dpgp.cli.consent import (
-    ask,
-    check_may_spend,
-    print_dry_run,
-    print_forecast,
-    print_ledger,
-    print_study,
-)
+from dpgp.cli.consent import ask, check_may_spend, print_dry_run, print_study
 from dpgp.cli.output import (
     Screen,
     check_output,
@@ -78,12 +69,14 @@ def fit(
     Several rows a person: add --unit person_id --max-rows-per-unit 5
     """
     with failures_in_words():
+        from dpgp.private.engines import opened_engine
+
         source, purse = checked_source(study), study.purse
         assert study.options  # refused, if it is, before any table is read
         if dry_run:
             with opened_engine(engine) as workers:
                 raw = read_rows(source, study, workers, show_lines=show_lines)
-            print_dry_run(study, _expected_rows(raw, study), purse, json)
+            print_dry_run(study, _expected_rows(raw, study), json)
             return
         path = checked_output(study, source, force)
         check_may_spend(yes)
@@ -110,15 +103,6 @@ def checked_output(study: Study, data: str, force: bool) -> Path:
         raise UsageError("a model is written to a file; name one with -o, as in -o model.json.")
     check_output(output, data, *([] if study.file is None else [str(study.file)]), force=force)
     return output
-
-
-@contextmanager
-def opened_engine(engine: str | None) -> Iterator[Engine | None]:
-    """Keep the workers of a cluster, if one is asked for, while the block lasts."""
-    from dpgp.private.engines import opened_engine
-
-    with opened_engine(engine) as workers:
-        yield workers
 
 
 def read_rows(
@@ -164,8 +148,6 @@ def show_and_ask(study: Study, rows: int | None, *, yes: bool, json: bool) -> No
     messages = Screen(stderr=True)
     if not (yes and json):
         print_study(messages, study, rows)
-        print_ledger(messages, study.purse)
-        print_forecast(messages, study, rows)
     if not yes:
         ask()
 

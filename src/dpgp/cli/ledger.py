@@ -23,7 +23,7 @@ from dpgp.privacy.neighbours import Neighbours
 from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:
-    from dpgp.ledger.ledger import Ledger
+    pass
 
 app = typer.Typer(no_args_is_help=True)
 LedgerFile = Annotated[Path, typer.Argument(help="A ledger file.", show_default=False)]
@@ -86,10 +86,11 @@ def show(ledger: LedgerFile, json: Json = False) -> None:
 
     dpgp ledger show study.ledger
     """
+    from dpgp.ledger import Ledger
     from dpgp.ledger.words import state
 
     with failures_in_words():
-        about = state(_open(ledger))
+        about = state(Ledger(ledger))
     if json:
         print_json(about)
         return
@@ -104,10 +105,11 @@ def history(ledger: LedgerFile, json: Json = False) -> None:
 
     dpgp ledger history study.ledger
     """
+    from dpgp.ledger import Ledger
     from dpgp.ledger.words import ENTRY_HEADINGS, entry_rows, entry_values
 
     with failures_in_words():
-        entries = _open(ledger).entries()
+        entries = Ledger(ledger).entries()
         if json:
             print_json([entry_values(entry) for entry in entries])
             return
@@ -137,19 +139,15 @@ def check(
 
     dpgp ledger check study.ledger --head 5d41402a
     """
+    from dpgp.ledger import Ledger
+
     with failures_in_words():
-        opened = _open(ledger)
+        opened = Ledger(ledger)
         opened.check(head)
         entries = opened.entries()
     console = Screen()
     console.print(f"{len(entries)} entries, their chain and their totals are right.")
     _print_head(console, entries[-1].link)
-
-
-def _open(path: Path) -> Ledger:
-    from dpgp.ledger import Ledger
-
-    return Ledger(path)
 
 
 def _print_head(console: Console, head: str) -> None:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from dpgp.categories import Category
     from dpgp.model.fitted import FittedModel
     from dpgp.private.cells import Cells
     from dpgp.private.table_file import Piece, TableFile
@@ -86,8 +85,10 @@ def predict(
     cat new.csv | dpgp predict girls.json - > out.csv
     """
     with failures_in_words():
-        _check_coverage(coverage)
-        quantiles = _checked_quantiles(quantile or [])
+        quantiles = quantile or []
+        _check_share("--coverage", coverage, "0.95 is usual")
+        for level in quantiles:
+            _check_share("--quantile", level, "0.5 is the median")
         if output != STANDARD_OUTPUT:
             check_output(Path(output), str(model), data, force=force)
         fitted = load_model(model)
@@ -100,23 +101,14 @@ def predict(
         with _writing(output) as file, working("Predicting"):
             notes = _write(file, header, _predicted(fitted, files, coverage, quantiles))
         for note in notes:
-            _say(note)
+            Screen(stderr=True).print(note, soft_wrap=True, highlight=False)
     if output != STANDARD_OUTPUT:
         print_files(Screen(stderr=True), [Path(output)])
 
 
-def _check_coverage(coverage: float) -> None:
-    if not 0.0 < coverage < 1.0:
-        raise UsageError(f"--coverage must lie between 0 and 1, got {coverage:g}; 0.95 is usual.")
-
-
-def _checked_quantiles(quantiles: Sequence[float]) -> Sequence[float]:
-    for level in quantiles:
-        if not 0.0 < level < 1.0:
-            raise UsageError(
-                f"--quantile must lie between 0 and 1, got {level:g}; 0.5 is the median."
-            )
-    return quantiles
+def _check_share(flag: str, share: float, remedy: str) -> None:
+    if not 0.0 < share < 1.0:
+        raise UsageError(f"{flag} must lie between 0 and 1, got {share:g}; {remedy}.")
 
 
 def _target_names(model: FittedModel, given: Sequence[str] | None) -> Sequence[str]:
@@ -186,15 +178,16 @@ def _predicted(
 
 
 def _inputs(model: FittedModel, cells: Cells, names: Sequence[str]) -> Array:
+    """Return columns of numbers, or of the numbers of their levels."""
     import numpy as np
 
-    box = model.inputs.box
-    return np.column_stack([_column(cells, name, box.category(k)) for k, name in enumerate(names)])
-
-
-def _column(cells: Cells, name: str, category: Category | None) -> Array:
-    """Return a column of numbers, or the numbers of its levels."""
-    return cells.numbers(name) if category is None else cells.known_levels(name, category)
+    kinds = zip(names, map(model.inputs.box.category, range(len(names))), strict=True)
+    return np.column_stack(
+        [
+            cells.numbers(name) if category is None else cells.known_levels(name, category)
+            for name, category in kinds
+        ]
+    )
 
 
 def _predictions(
@@ -244,10 +237,6 @@ def _notes(model: FittedModel, X: Array) -> set[str]:
     if np.any((box.low > X) | (box.high < X)):
         found.add("Inputs outside the model's bounds are predicted as at the nearest bound.")
     return found
-
-
-def _say(message: str) -> None:
-    Screen(stderr=True).print(message, soft_wrap=True, highlight=False)
 
 
 @contextmanager

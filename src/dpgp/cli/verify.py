@@ -128,7 +128,12 @@ def sign(
 
     with failures_in_words():
         if create_key is not None:
-            print_files(Screen(), _new_key(create_key))
+            try:
+                print_files(Screen(), list(signature.create_key(create_key)))
+            except FileExistsError as error:
+                raise UsageError(
+                    f"'{error.filename}' exists; choose another name for the key."
+                ) from None
         if model is None:
             if create_key is None:
                 raise UsageError("nothing to sign was named; add a model, or --create-key NAME.")
@@ -138,15 +143,6 @@ def sign(
         if not load_model(model).certificate.is_private:
             raise UsageError(f"'{model}' is a simulation, not private; fit it without a seed.")
         print_files(Screen(), [signature.sign(model, key)])
-
-
-def _new_key(name: str) -> list[Path]:
-    from dpgp.verify.signature import create_key
-
-    try:
-        return list(create_key(name))
-    except FileExistsError as error:
-        raise UsageError(f"'{error.filename}' exists; choose another name for the key.") from None
 
 
 def audit(

@@ -22,15 +22,11 @@ from dpgp.private.tables import TableError
 from dpgp.study.errors import Words
 from dpgp.types import Array
 
-_WRITE = "write numbers with {mark} and without units, and leave missing ones empty"
-_POINT = "a decimal point (or a comma everywhere, and {option})"
+_NUMBERS = "write numbers with {} and without units, and leave missing ones empty"
+_POINT = _NUMBERS.format("a decimal point (or a comma everywhere, and {})")
 DECIMALS = {
-    ".": Words(
-        _WRITE.format(mark=_POINT.format(option='decimal=","')),
-        command=_WRITE.format(mark=_POINT.format(option="--decimal ,")),
-        page=_WRITE.format(mark=_POINT.format(option="say so under “Columns”")),
-    ),
-    ",": Words(_WRITE.format(mark="a decimal comma")),
+    ".": Words(*map(_POINT.format, ('decimal=","', "--decimal ,", "say so under “Columns”"))),
+    ",": Words(_NUMBERS.format("a decimal comma")),
 }
 """What to do about cells that are no numbers, by the mark that they may be written with."""
 

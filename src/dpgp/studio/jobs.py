@@ -118,11 +118,8 @@ class FitJob:
         dies without a word may have booked the first.
         """
         spoke = self.last_words is not NO_WORD
-        return self.released > (1 if spoke and self.releases > 1 else 0) or self._has_notes
-
-    @property
-    def _has_notes(self) -> bool:
-        return bool(self.last_words.get("notes"))
+        booked = self.released > (1 if spoke and self.releases > 1 else 0)
+        return booked or bool(self.last_words.get("notes"))
 
     def _spent_in_words(self) -> str:
         return f"{UNKNOWN} {_all_of_it(self.asked)}" if self.may_have_spent else NOTHING_SPENT
@@ -168,7 +165,8 @@ class Jobs:
                 )
             if self._running:
                 raise UsageError("another fit is running; wait for its end, or cancel it.")
-            job = FitJob(key, asked, self._new_folder(asked), self._releases(asked))
+            releases = len(planned_releases(asked.options, asked.rows))
+            job = FitJob(key, asked, self._new_folder(asked), releases)
             self._start_process(job)
             self._jobs[key] = job
             return job
@@ -199,9 +197,6 @@ class Jobs:
         for thread in threads:
             thread.join()
 
-    def _releases(self, asked: AskedStudy) -> int:
-        return len(planned_releases(asked.options, asked.rows))
-
     def _new_folder(self, asked: AskedStudy) -> Path:
         """Make the folder of a study, before anything is spent."""
         day = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
@@ -211,7 +206,8 @@ class Jobs:
         (folder / STUDY_FILE).write_text(asked.text, encoding="utf-8", newline="\n")
         script = script_of(asked.study, asked.title, MODEL_FILE)
         (folder / SCRIPT).write_text(script, encoding="utf-8", newline="\n")
-        (folder / SPENT).write_text(f"{_unended(asked)}\n", encoding="utf-8")
+        # what is true of a fit whose studio is killed, written before anything is spent
+        (folder / SPENT).write_text(f"{UNENDED} {_all_of_it(asked)}\n", encoding="utf-8")
         return folder
 
     def _start_process(self, job: FitJob) -> None:
@@ -247,11 +243,6 @@ class Jobs:
         else:
             shutil.rmtree(job.folder)
         job.end()
-
-
-def _unended(asked: AskedStudy) -> str:
-    """Return what is true of a fit whose studio is killed, written before anything is spent."""
-    return f"{UNENDED} {_all_of_it(asked)}"
 
 
 def _all_of_it(asked: AskedStudy) -> str:

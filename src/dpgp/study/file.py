@@ -14,10 +14,10 @@ from typing import Any
 import yaml
 
 from dpgp.privacy.provenance import StudyRecord
+from dpgp.study.entries import Entry
 from dpgp.study.errors import UsageError, Words
 from dpgp.study.study import Study
 from dpgp.study.table import options_by_key
-from dpgp.study.values import Entry
 
 CONSENT = ("yes", "force")
 
@@ -35,7 +35,7 @@ def study_of(path: Path, entries: Mapping[str, Any]) -> Study:
     options = options_by_key()
     for key in entries:
         _check_key(path, key)
-    read = {key: options[key].value.of_entry(Entry(path, key, entries[key])) for key in entries}
+    read = {key: options[key].value.entry(Entry(path, key, entries[key])) for key in entries}
     return Study(**read)
 
 

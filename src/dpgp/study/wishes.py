@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpgp.study.values import Value
 
@@ -47,13 +47,11 @@ class KernelValue(Value):
         return kernels
 
     def setting(self, name: str, options: Options) -> list[dict[str, Any]] | None:
-        """Return the kernels as objects."""
         from dpgp.kernels.files import kernel_to_json
 
         return [kernel_to_json(kernel) for kernel in options.own_kernels] or None
 
     def of_setting(self, where: str, value: Any, columns: int) -> Any:
-        """Return a kernel, a list of them, or None."""
         from dpgp.checked_values import as_items
         from dpgp.kernels.files import own_kernel_from_json
 
@@ -89,11 +87,9 @@ class FamiliesValue(Value):
         return families
 
     def setting(self, name: str, options: Options) -> list[str] | None:
-        """Return a list."""
         return None if options.families is None else list(options.families)
 
     def of_setting(self, where: str, value: Any, columns: int) -> Any:
-        """Return a family, a list of them, or None."""
         from dpgp.checked_values import as_choice, as_items
 
         if value is None or isinstance(value, str):
@@ -133,7 +129,6 @@ class PointsValue(Value):
         return (box.centre + points * box.half_width).tolist()
 
     def of_setting(self, where: str, value: Any, columns: int) -> Any:
-        """Return their number, a matrix, or None."""
         from dpgp.checked_values import as_matrix
 
         return as_matrix(value, where, columns) if isinstance(value, list) else _whole(where, value)
@@ -144,7 +139,6 @@ class StagesValue(Value):
     """Weights of the stages in the budget, or how many of equal weight."""
 
     def parsed(self, name: str, value: Any, box: Box) -> tuple[float, ...]:
-        """Return the weights."""
         from dpgp.numeric import as_floats
         from dpgp.privacy.arguments import as_count
 
@@ -164,11 +158,9 @@ class StagesValue(Value):
         return weights
 
     def setting(self, name: str, options: Options) -> list[float]:
-        """Return a list."""
         return list(options.stages)
 
     def of_setting(self, where: str, value: Any, columns: int) -> Any:
-        """Return weights, how many, or None."""
         from dpgp.checked_values import as_items, as_positive
 
         if isinstance(value, list):
@@ -180,12 +172,12 @@ class StagesValue(Value):
 class ThreadsValue(Value):
     """How many threads: no part of a model, whose file had a place for it once."""
 
+    is_parsed: ClassVar[bool] = False
+
     def setting(self, name: str, options: Options) -> None:
-        """Return nothing."""
         return
 
     def of_setting(self, where: str, value: Any, columns: int) -> int | None:
-        """Return a whole number, as old files have it."""
         return _whole(where, value, -(10**6))
 
 
