@@ -68,9 +68,15 @@ def told_a_study(command: str) -> Callable[[Callable[..., None]], Callable[..., 
         @wraps(function)
         def told(*, study_file: Path | None = None, **given: Any) -> None:
             with failures_in_words():
-                study = _study(asked, given, study_file)
-            keyed = {each.name for each in asked if each.key is not None}
-            function(study, **{name: given[name] for name in given if name not in keyed})
+                from dpgp.study.file import with_study_file
+
+                said = {
+                    each.key: each.value.of_command(each.flag, given.pop(each.name))
+                    for each in asked
+                    if each.key is not None
+                }
+                study = with_study_file(Study(**said), study_file)
+            function(study, **given)
 
         told.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         told.__annotations__ = {each.name: each.annotation for each in parameters}
@@ -86,15 +92,3 @@ def _parameter(asked: Option) -> inspect.Parameter:
 def _keyword(name: str, annotation: Any) -> inspect.Parameter:
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, kind, default=None, annotation=annotation)
-
-
-def _study(asked: list[Option], given: dict[str, Any], file: Path | None) -> Study:
-    """Return what options and a study file say together."""
-    from dpgp.study.file import with_study_file
-
-    said = {
-        each.key: each.value.of_command(each.flag, given.get(each.name))
-        for each in asked
-        if each.key is not None
-    }
-    return with_study_file(Study(**said), file)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -93,32 +93,26 @@ def _print_forecast(console: Console, study: Study, rows: int | None) -> None:
     from dpgp.cli.plan import print_plan
 
     try:
-        planned = _forecast(study, rows)
+        print_plan(console, _forecast(study, rows))
     except ValueError as error:
         why = shown(said(error, Face.COMMAND))
         console.print(f"[yellow]No forecast:[/] {why}", soft_wrap=True)
-    else:
-        print_plan(console, planned)
 
 
 def print_dry_run(study: Study, rows: int | None, json: bool) -> None:
     """Print what a fit would release and what it is expected to reach, on standard output."""
     if json:
-        print_json({"dry_run": True, **_forecast_values(study, rows)})
+        from dpgp.cli.plan import plan_values
+
+        try:
+            values = plan_values(_forecast(study, rows))
+        except ValueError as error:
+            values = {"forecast": None, "no_forecast": said(error, Face.COMMAND)}
+        print_json({"dry_run": True, **values})
         return
     console = Screen()
     print_study(console, study, rows)
     console.print("Nothing was spent.")
-
-
-def _forecast_values(study: Study, rows: int | None) -> dict[str, Any]:
-    """Return the forecast in plain values, or why there is none."""
-    from dpgp.cli.plan import plan_values
-
-    try:
-        return plan_values(_forecast(study, rows))
-    except ValueError as error:
-        return {"forecast": None, "no_forecast": said(error, Face.COMMAND)}
 
 
 def _forecast(study: Study, rows: int | None) -> Plan:

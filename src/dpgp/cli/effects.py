@@ -88,7 +88,10 @@ def effects(
         print_json({"target": fitted.target_names[k], **plain})
         return
     for answer in answers.values():
-        _print(answer)
+        headings, cells = answer.text_table()
+        rows = [[shown(cell) for cell in row] for row in cells]
+        names = [shown(heading) for heading in headings]
+        print_table(Screen(), TextTable(shown(answer.title), names, rows, answer.note))
     if output is not None:
         print_files(Screen(), [output])
 
@@ -112,13 +115,6 @@ def _answers(model: FittedModel, k: int, along: list[str]) -> dict[str, AnswerTa
     for name in along:
         answers[f"along {name}"] = model.partial_dependence(name, target=k)
     return answers
-
-
-def _print(answer: AnswerTable) -> None:
-    headings, cells = answer.text_table()
-    rows = [[shown(cell) for cell in row] for row in cells]
-    title, names = shown(answer.title), [shown(heading) for heading in headings]
-    print_table(Screen(), TextTable(title, names, rows, answer.note))
 
 
 def _write_figure(model: FittedModel, k: int, output: Path) -> None:

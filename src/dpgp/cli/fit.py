@@ -72,7 +72,7 @@ def fit(
         from dpgp.private.engines import opened_engine
 
         source, purse = checked_source(study), study.purse
-        assert study.options  # refused, if it is, before any table is read
+        study.check()
         if dry_run:
             with opened_engine(engine) as workers:
                 raw = read_rows(source, study, workers, show_lines=show_lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -87,14 +87,22 @@ def show(ledger: LedgerFile, json: Json = False) -> None:
     dpgp ledger show study.ledger
     """
     from dpgp.ledger import Ledger
-    from dpgp.ledger.words import state
+    from dpgp.ledger.words import GROUP_HEADINGS, group_rows, state, state_pairs
 
     with failures_in_words():
         about = state(Ledger(ledger))
     if json:
         print_json(about)
         return
-    _print_state(Screen(), about)
+    console = Screen()
+    console.print("[bold]Ledger[/]")
+    print_pairs(console, state_pairs(about))
+    if about["groups"]:
+        rows = [[shown(cell) for cell in row] for row in group_rows(about)]
+        print_table(console, TextTable("Disjoint groups", GROUP_HEADINGS, rows))
+    _print_head(console, about["head"])
+    for warning in about["warnings"]:
+        console.print(f"[bold red]{shown(warning)}[/]", soft_wrap=True, highlight=False)
 
 
 @app.command()
@@ -152,16 +160,3 @@ def check(
 
 def _print_head(console: Console, head: str) -> None:
     console.print(f"[dim]head[/] {head}", soft_wrap=True, highlight=False)
-
-
-def _print_state(console: Console, about: dict[str, Any]) -> None:
-    from dpgp.ledger.words import GROUP_HEADINGS, group_rows, state_pairs
-
-    console.print("[bold]Ledger[/]")
-    print_pairs(console, state_pairs(about))
-    if about["groups"]:
-        rows = [[shown(cell) for cell in row] for row in group_rows(about)]
-        print_table(console, TextTable("Disjoint groups", GROUP_HEADINGS, rows))
-    _print_head(console, about["head"])
-    for warning in about["warnings"]:
-        console.print(f"[bold red]{shown(warning)}[/]", soft_wrap=True, highlight=False)

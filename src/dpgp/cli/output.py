@@ -173,7 +173,11 @@ def failures_in_words() -> Iterator[None]:
     except BrokenPipeError:  # whoever reads our output has seen enough
         forget_standard_output()
     except OSError as error:
-        raise stop(" ".join([_cannot_write(error), *notes_of(error)]), USAGE_ERROR) from None
+        where = f" '{error.filename}'" if error.filename else ""
+        text = str(error)  # in words of ours, where the system has none
+        if error.strerror is not None:
+            text = f"cannot write{where}: {error.strerror.lower()}; name another file with -o."
+        raise stop(" ".join([text, *notes_of(error)]), USAGE_ERROR) from None
     except Exception as error:  # a fault of ours, with its traceback, but not without the books
         for note in notes_of(error):
             typer.echo(note, err=True)
@@ -191,13 +195,6 @@ def _ended_like_ctrl_c() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _cannot_write(error: OSError) -> str:
-    if error.strerror is None:  # in words of ours
-        return str(error)
-    where = f" '{error.filename}'" if error.filename else ""
-    return f"cannot write{where}: {error.strerror.lower()}; name another file with -o."
 
 
 def words(error: BaseException, face: Face = Face.COMMAND) -> str:

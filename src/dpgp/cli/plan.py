@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -72,18 +73,12 @@ def plan(
 
 def plan_values(planned: Plan) -> dict[str, Any]:
     """Return a plan in plain values."""
-    expected, design = planned.forecast, planned.design
+    design = planned.design
     return {
         "rows": planned.n,
         "epsilon": planned.epsilon,
         "delta": planned.delta,
-        "forecast": {
-            "rmse": expected.rmse,
-            "low": expected.low,
-            "high": expected.high,
-            "interval_width": expected.interval_width,
-            "relative": expected.relative,
-        },
+        "forecast": asdict(planned.forecast),
         "features": design.n_features,
         "stages": [float(share) for share in design.stages],
         "why": list(planned.why),

@@ -203,16 +203,12 @@ def _extent(column: dict[str, Any]) -> tuple[str, str]:
     return f"{column['low']:g}", f"{column['high']:g}"
 
 
-def _study_rows(study: dict[str, str | None]) -> list[list[str]]:
-    words = {"title": "study", "id": "study id", "sha256": "study file, SHA-256"}
-    return [[word, text] for key, word in words.items() if (text := study[key]) is not None]
-
-
 def _model_rows(about: dict[str, Any]) -> list[list[str]]:
     study = about["guarantee"].get("study")
+    words = {"title": "study", "id": "study id", "sha256": "study file, SHA-256"}
     rows = [
         ["id", about["id"]],
-        *([] if study is None else _study_rows(study)),
+        *([word, study[key]] for key, word in words.items() if study and study[key] is not None),
         ["features", str(about["features"])],
         ["inputs warped by private histograms", "yes" if about["inputs_warped"] else "no"],
     ]

@@ -87,13 +87,11 @@ def _print(console: Console, findings: list[Finding], signed: bool) -> None:
     for finding in findings:
         mark = "[green]yes[/]" if finding.holds else "[bold red]NO[/] "
         console.print(f"{mark}  {finding.question} [dim]{shown(finding.detail)}[/]", soft_wrap=True)
-    console.print("[bold]What the file proves[/]")
-    for sentence in PROVES:
-        console.print(f"  {sentence}", soft_wrap=True, highlight=False)
     who = "What you take from its signer" if signed else "What only its publisher can vouch for"
-    console.print(f"[bold]{who}[/]")
-    for sentence in ONLY_THE_SIGNER:
-        console.print(f"  {sentence}", soft_wrap=True, highlight=False)
+    for title, sentences in (("What the file proves", PROVES), (who, ONLY_THE_SIGNER)):
+        console.print(f"[bold]{title}[/]")
+        for sentence in sentences:
+            console.print(f"  {sentence}", soft_wrap=True, highlight=False)
 
 
 def sign(

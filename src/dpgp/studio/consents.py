@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -74,14 +75,7 @@ def _forecast(options: Options, rows: int, prevalence: float | None) -> dict[str
         planned = plan_of(options, rows, prevalence=prevalence)
     except ValueError as error:
         return {"problem": as_sentence(said(error, Face.PAGE))}
-    expected = planned.forecast
-    return {
-        "rmse": expected.rmse,
-        "low": expected.low,
-        "high": expected.high,
-        "interval_width": expected.interval_width,
-        "why": list(planned.why),
-    }
+    return {**asdict(planned.forecast), "why": list(planned.why)}
 
 
 def _price(options: Options, ledger: Ledger) -> dict[str, Any]:

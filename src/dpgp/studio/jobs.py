@@ -18,9 +18,8 @@ from typing import Any
 
 from dpgp.plain_text import as_sentence
 from dpgp.privacy.rounding import text_up
-from dpgp.studio.asked import MODEL_FILE, STUDY_FILE, AskedStudy
+from dpgp.studio.asked import MODEL_FILE, PAPERS, SCRIPT, STUDY_FILE, AskedStudy
 from dpgp.studio.consents import planned_releases
-from dpgp.studio.papers import PAPERS, SCRIPT
 from dpgp.study.errors import UsageError
 from dpgp.study.script import script_of
 
@@ -64,6 +63,7 @@ class FitJob:
         """Return what a page shows."""
         if self.is_running:
             self.seconds = time.monotonic() - self.started
+        epsilon, delta = map(text_up, (self.asked.options.epsilon, self.asked.options.delta))
         return {
             "key": self.key,
             "title": self.asked.title,
@@ -74,7 +74,7 @@ class FitJob:
             "seconds": round(self.seconds, 1),
             "message": as_sentence(self.message),
             "health": self.health,
-            "guarantee": self._guarantee(),
+            "guarantee": f"({epsilon}, {delta})-differential privacy",
             "folder": str(self.folder),
             "papers": [
                 {"name": paper.name, "what": paper.what}
@@ -82,10 +82,6 @@ class FitJob:
                 if self.saved and (self.folder / paper.name).is_file()
             ],
         }
-
-    def _guarantee(self) -> str:
-        options = self.asked.options
-        return f"({text_up(options.epsilon)}, {text_up(options.delta)})-differential privacy"
 
     def hear(self, event: Mapping[str, Any]) -> None:
         """Take in what the worker says."""

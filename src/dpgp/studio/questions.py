@@ -9,12 +9,11 @@ from threading import Lock
 from typing import Any
 
 from dpgp.ledger import Ledger
-from dpgp.studio.asked import AskedStudy, read_asked
+from dpgp.studio.asked import PAPERS, AskedStudy, Paper, read_asked
 from dpgp.studio.consents import consent, epsilon_for, forecasts, prevalence_of
 from dpgp.studio.desk import Desk, OpenedTable
 from dpgp.studio.jobs import Jobs
 from dpgp.studio.ledgers import chosen_ledger, ledger_values
-from dpgp.studio.papers import PAPERS, Paper
 from dpgp.study.errors import UsageError
 
 Body = Mapping[str, Any]

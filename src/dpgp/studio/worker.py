@@ -21,8 +21,7 @@ from dpgp.cli.output import notes_of
 from dpgp.cli.progress import each_step
 from dpgp.privacy.books import BudgetError
 from dpgp.report.guarantee import title_of
-from dpgp.studio.asked import MODEL_FILE, STUDY_FILE
-from dpgp.studio.papers import write_papers
+from dpgp.studio.asked import MODEL_FILE, STUDY_FILE, write_papers
 from dpgp.study.errors import Face, said
 from dpgp.study.file import with_study_file
 from dpgp.study.study import Study
@@ -73,7 +72,7 @@ def fitted(folder: Path, table: str, voice: Voice) -> tuple[FittedModel, str]:
     """Fit the study of a folder and save its model, as the command line does."""
     study = with_study_file(Study(data=table), folder / STUDY_FILE)
     ledger = study.purse
-    assert study.options  # refused, if it is, before the table is read
+    study.check()
     voice.say(step=READING)
     rows = read_rows(checked_source(study), study)
     with each_step(lambda step: voice.say(step=step, spends=True)):

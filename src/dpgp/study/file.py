@@ -24,7 +24,11 @@ CONSENT = ("yes", "force")
 
 def read_study(path: Path) -> Study:
     """Read a study file; a UsageError with a remedy where it cannot be meant."""
-    content = _content(path)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or "it failed").lower()
+        raise UsageError(f"cannot read '{path}': {reason}; name a study file.") from None
     study = study_of(path, _entries(path, content))
     record = StudyRecord.of(content, study.title, study.id)
     return Study(record=record, file=path, **study.said)
@@ -85,14 +89,6 @@ def _check_key(path: Path, key: str) -> None:
     remedy = f"did you mean `{near[0]}`?" if near else f"known keys are {', '.join(keys)}."
     rule = f"`{key}` is not a key of a study file; {remedy}"
     raise UsageError(Words(f"'{path}': {rule}", page=rule))
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        reason = (error.strerror or "it failed").lower()
-        raise UsageError(f"cannot read '{path}': {reason}; name a study file.") from None
 
 
 def _entries(path: Path, content: bytes) -> dict[str, Any]:

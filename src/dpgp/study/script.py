@@ -7,7 +7,7 @@ from pprint import pformat
 from typing import Any
 
 from dpgp.study.study import Study
-from dpgp.study.table import CLASSIFIER, ESTIMATORS, FIT, PLAN, REGRESSOR, Option, options_by_key
+from dpgp.study.table import CLASSIFIER, EVERYWHERE, FIT, PLAN, REGRESSOR, options_by_key
 
 TEMPLATE = '''\
 """{title}
@@ -64,7 +64,7 @@ def script_of(study: Study, title: str, model: str) -> str:
         data=repr(str(study.data)),
         target=_literal(names[0] if len(names) == 1 else names),
         unit=repr(study.unit),
-        question=_literal(_arguments(study, (*ESTIMATORS, PLAN), said_alone=False)),
+        question=_literal(_arguments(study, EVERYWHERE, said_alone=False)),
         rows=study.needed("n"),
         outcome=_literal(_arguments(study, (estimator, PLAN))),
         estimator=estimator,
@@ -80,14 +80,10 @@ def _arguments(
 ) -> dict[str, Any]:
     """Return what exactly these functions are told, as Python says it."""
     return {
-        option.name: option.value.in_python(study.said.get(key, _unsaid(option)))
+        option.name: option.value.in_python(study.said.get(key, option.default or ()))
         for key, option in options_by_key().items()
         if option.python == functions and (key in study.said or not said_alone)
     }
-
-
-def _unsaid(option: Option) -> Any:
-    return () if option.default is None else option.default
 
 
 def _spelled(study: Study, functions: tuple[str, ...]) -> list[str]:

@@ -108,7 +108,7 @@ class Study:
         from dpgp.options import Options
         from dpgp.privacy.arguments import as_finite_positive, as_probability
 
-        self._check()
+        self._check_columns()
         epsilon = as_finite_positive("epsilon", self.needed("epsilon"))
         delta = as_probability("delta", self.needed("delta"))
         asked = {
@@ -123,7 +123,11 @@ class Study:
             **asked | {"epsilon": epsilon, "delta": delta},
         )
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise where a fit of it cannot be meant, before any table is read."""
+        _ = self.options
+
+    def _check_columns(self) -> None:
         """Raise where the columns are not all there, or some options contradict others."""
         if self.targets is not None and self.classes is not None:
             raise UsageError(

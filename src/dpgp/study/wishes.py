@@ -26,11 +26,14 @@ class KernelValue(Value):
 
     def parsed(self, name: str, value: Any, box: Box) -> tuple[Any, ...]:
         """Return kernels of as many inputs."""
+        import numpy as np
+
         from dpgp.kernels.bounds import check_kernel
         from dpgp.kernels.known import is_sklearn_kernel
 
         if value is None:
             return ()
+        columns = len(box.low)
         kernels = tuple(value) if isinstance(value, list | tuple) else (value,)
         if not kernels:
             raise ValueError(
@@ -42,8 +45,14 @@ class KernelValue(Value):
                     "`kernel` must be a scikit-learn kernel or a list of them, got "
                     f"{type(kernel).__name__}; other kernels work in dpgp.paper."
                 )
-            _check_columns(kernel, len(box.low))
-            check_kernel(kernel, len(box.low))
+            try:
+                kernel(np.zeros((1, columns)))
+            except ValueError:
+                raise ValueError(
+                    f"`kernel` does not take {columns} input(s): give it one length scale, or one "
+                    "an input."
+                ) from None
+            check_kernel(kernel, columns)
         return kernels
 
     def setting(self, name: str, options: Options) -> list[dict[str, Any]] | None:
@@ -58,18 +67,6 @@ class KernelValue(Value):
         if value is None or isinstance(value, dict):
             return value and own_kernel_from_json(value, where, columns)
         return [own_kernel_from_json(each, where, columns) for each in as_items(value, where, 100)]
-
-
-def _check_columns(kernel: Any, columns: int) -> None:
-    """Raise where a kernel has lengths for another number of inputs."""
-    import numpy as np
-
-    try:
-        kernel(np.zeros((1, columns)))
-    except ValueError:
-        raise ValueError(
-            f"`kernel` does not take {columns} input(s): give it one length scale, or one an input."
-        ) from None
 
 
 @dataclass(frozen=True)
