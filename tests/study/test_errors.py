@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 import dpgp
 from dpgp.cli import app
 from dpgp.private.tables import TableError
+from dpgp.study.columns import Column, LevelColumn
 from dpgp.study.errors import Face, RefusedError, UsageError, Words, said
 from dpgp.study.study import UNIT_NEEDED, Study
 
@@ -63,5 +64,19 @@ def test_one_rule_of_options_has_three_remedies():
     assert str(caught.value) == UNIT_NEEDED.python
     assert caught.value.code == "no-units"
     with pytest.raises(UsageError) as asked:
-        Study(max_rows_per_unit=2).options.box  # noqa: B018
+        Study(max_rows_per_unit=2).check()
     assert asked.value.code == "no-target_bounds"
+
+
+def test_options_that_contradict_are_called_as_each_face_calls_them():
+    height, ill = Column("height", 0.0, 1.0), LevelColumn("ill", ("no", "yes"))
+    with pytest.raises(UsageError) as caught:
+        Study(targets=(height,), classes=ill).check()
+    assert [caught.value.on(face).split(" contradict")[0] for face in Face] == [
+        "`target_bounds` and `classes`",
+        "--target and --classes",
+        "“predict it” and “yes or no: one of two classes”",
+    ]
+    with pytest.raises(UsageError) as caught:
+        Study(counts=True, classes=ill).check()
+    assert caught.value.on(Face.COMMAND).startswith("--counts and --classes contradict")

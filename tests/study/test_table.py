@@ -208,6 +208,10 @@ def test_a_new_option_is_one_entry_for_estimators():
         PatientRegressor(**asked, patience=0).fit(X, [x for (x,) in X])
 
 
+def test_no_key_hides_behind_a_method_of_studies():
+    assert not set(dir(STUDY)) & set(table.options_by_key())
+
+
 def test_a_study_says_what_it_was_told_and_nothing_else():
     assert STUDY.categories is None
     assert STUDY.but(rows=None) == Study(**{k: v for k, v in STUDY.said.items() if k != "rows"})

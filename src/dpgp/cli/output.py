@@ -209,7 +209,8 @@ def notes_of(error: BaseException) -> list[str]:
 
 def check_output(output: Path, *inputs: str, force: bool) -> None:
     """Raise, before anything is spent, unless ``output`` can be written and is no input."""
-    if any(name != "-" and _is_same(output, Path(name)) for name in inputs):
+    there = [name for name in inputs if name != "-" and output.exists() and Path(name).exists()]
+    if any(output.samefile(name) for name in there):
         raise UsageError(f"'{output}' is read by this command; name another file with -o.")
     if output.is_dir():
         raise UsageError(f"'{output}' is a folder; name a file in it with -o.")
@@ -219,7 +220,3 @@ def check_output(output: Path, *inputs: str, force: bool) -> None:
         raise UsageError(f"there is no folder '{output.parent}'; create it, or choose another.")
     if not os.access(output.parent, os.W_OK):
         raise UsageError(f"the folder '{output.parent}' cannot be written to; choose another.")
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)

@@ -97,7 +97,11 @@ def predict(
         columns = files[0].names
         suffixes = _suffixes(fitted, quantiles)
         header = [*columns, *(f"{target}_{suffix}" for target in names for suffix in suffixes)]
-        _check_header(header, len(columns))
+        taken = [column for column in header[len(columns) :] if header.count(column) > 1]
+        if taken:
+            raise UsageError(
+                f"there would be two columns '{taken[0]}'; choose other names with --name."
+            )
         with _writing(output) as file, working("Predicting"):
             notes = _write(file, header, _predicted(fitted, files, coverage, quantiles))
         for note in notes:
@@ -120,14 +124,6 @@ def _target_names(model: FittedModel, given: Sequence[str] | None) -> Sequence[s
     if model.options.target_box.names is not None:
         return model.options.target_box.names
     return ["prediction"] if count == 1 else [f"prediction_{k + 1}" for k in range(count)]
-
-
-def _check_header(header: Sequence[str], before: int) -> None:
-    taken = [column for column in header[before:] if header.count(column) > 1]
-    if taken:
-        raise UsageError(
-            f"there would be two columns '{taken[0]}'; choose other names with --name."
-        )
 
 
 def _open(model: FittedModel, data: str, decimal: DecimalMark) -> list[TableFile]:

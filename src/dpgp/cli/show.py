@@ -44,7 +44,8 @@ def show(
     """
     with failures_in_words():
         fitted = load_model(model)
-        matters = importances(fitted)
+        several = range(fitted.n_targets if fitted.options.columns > 1 else 0)
+        matters = [fitted.importance(target=k) for k in several]
     if json:
         found = {answer.target: answer.to_dict() for answer in matters}
         print_json({**describe(fitted), "importance": found})
@@ -136,13 +137,6 @@ def print_health(console: Console, model: FittedModel) -> None:
     if found:
         text = "\n".join(f"• {shown(sentence)}" for sentence in found)
         console.print(Panel(text, title=LOOKS_WRONG, title_align="left", border_style="yellow"))
-
-
-def importances(model: FittedModel) -> list[Importance]:
-    """Return the importance of the inputs for every target; nothing where there is one input."""
-    if model.options.columns == 1:
-        return []
-    return [model.importance(target=k) for k in range(model.n_targets)]
 
 
 def print_importance(console: Console, importance: Importance) -> None:

@@ -94,7 +94,9 @@ class FitJob:
 
     def words(self) -> str:
         """Say how it ended, and what was spent if there is no model to show for it."""
-        notes = list(self.last_words.get("notes", ())) or [self._spent_in_words()]
+        unknown = f"{UNKNOWN} {_all_of_it(self.asked)}"
+        spent = unknown if self.may_have_spent else NOTHING_SPENT
+        notes = list(self.last_words.get("notes", ())) or [spent]
         said = self.last_words.get("message", "")
         text = " ".join([said, *([] if self.saved else notes)]).strip()
         return text.replace(str(self.asked.table.path), self.asked.table.name)
@@ -116,9 +118,6 @@ class FitJob:
         spoke = self.last_words is not NO_WORD
         booked = self.released > (1 if spoke and self.releases > 1 else 0)
         return booked or bool(self.last_words.get("notes"))
-
-    def _spent_in_words(self) -> str:
-        return f"{UNKNOWN} {_all_of_it(self.asked)}" if self.may_have_spent else NOTHING_SPENT
 
 
 class Jobs:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dpgp.plain_text import NAME_RULE, clean_name, is_name
 from dpgp.study.errors import UsageError
-
-if TYPE_CHECKING:
-    from dpgp.categories import Category
 
 WHY_PUBLIC = "bounds are public knowledge and never read from the data"
 WHY_LEVELS_ARE_PUBLIC = "levels are public knowledge and never read from the data"
@@ -40,13 +37,6 @@ class LevelColumn(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name}, one of the public levels {', '.join(self.levels)}"
-
-    @property
-    def category(self) -> Category:
-        """The levels, with the numbers by which rows know them."""
-        from dpgp.categories import Category
-
-        return Category(self.levels)
 
 
 def read_columns(option: str, texts: Sequence[str] | None) -> tuple[Column, ...] | None:

@@ -130,11 +130,9 @@ class Study:
     def _check_columns(self) -> None:
         """Raise where the columns are not all there, or some options contradict others."""
         if self.targets is not None and self.classes is not None:
-            raise UsageError(
-                "--target and --classes contradict; a model has numbers or two classes."
-            )
+            raise _contradict("target_bounds", "classes", "a model has numbers or two classes")
         if self.counts and self.classes is not None:
-            raise UsageError("--counts and --classes contradict; two classes are not counted.")
+            raise _contradict("counts", "classes", "two classes are not counted")
         if not self.predicted:
             raise option("target_bounds").needed()
         if not self.inputs:
@@ -145,11 +143,12 @@ class Study:
 
     @property
     def _target_box(self) -> Box:
+        from dpgp.categories import Category
         from dpgp.outcomes.yes_no import class_box
 
         if self.classes is None:
             return _box(self.predicted, "target_bounds")
-        return class_box(self.classes.category, [self.classes.name])
+        return class_box(Category(self.classes.levels), [self.classes.name])
 
     @property
     def purse(self) -> Ledger | None:
@@ -162,6 +161,18 @@ class Study:
 
         ledger = Ledger(self.ledger)
         return ledger if self.partition is None else ledger.partition(self.partition)
+
+
+def _contradict(one: str, other: str, why: str) -> UsageError:
+    """Return the error of two options that cannot both be meant, as each face calls them."""
+    pair = option(one), option(other)
+    called = (
+        [f"`{each.name}`" for each in pair],
+        [each.flag for each in pair],
+        [f"“{each.field}”" for each in pair],
+    )
+    words = Words(*(f"{' and '.join(both)} contradict; {why}." for both in called))
+    return UsageError(words, code="contradiction")
 
 
 def _box(columns: tuple[Column | LevelColumn, ...], argument: str) -> Box:

@@ -82,7 +82,7 @@ class Option:
     @property
     def flag(self) -> str:
         """What errors of commands call it."""
-        return self.declared_flags[0] if self.declared_flags else self.name
+        return self.declared_flags[0].split("/")[0] if self.declared_flags else self.name
 
     @property
     def is_parsed(self) -> bool:

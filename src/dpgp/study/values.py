@@ -235,9 +235,6 @@ class LevelsValue(Value):
     def plain(self, value: tuple[LevelColumn, ...]) -> dict[str, Any]:
         return {column.name: column.levels for column in value}
 
-    def in_python(self, value: tuple[LevelColumn, ...]) -> dict[str, Any]:
-        return {column.name: list(column.levels) for column in value}
-
 
 @dataclass(frozen=True)
 class ClassesValue(Value):
