@@ -47,7 +47,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 def told_a_study(command: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command its options of the table, and ``--study``; it is called with a study.
 
-    What has no key in a study file it is told by name.
+    What has no key in a study file it is told by name; parameters with a default are its own.
     """
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
