@@ -1,14 +1,15 @@
-"""Random studies: awkward names, bounds, categories and promises."""
+"""Random studies: awkward names, bounds, categories and promises; and a table to fit."""
 
+import numpy as np
 from hypothesis import strategies as st
 
-from dpgp.cli.columns import Column, LevelColumn
-from dpgp.cli.study import Study
 from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.plain_text import is_name
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.tables import clean_name
+from dpgp.study.columns import Column, LevelColumn
+from dpgp.study.study import Study
 
 AWKWARD = (
     "no",
@@ -79,3 +80,15 @@ def columns(draw, name):
 def level_columns(draw, name):
     levels = draw(st.lists(NAMES, min_size=2, max_size=4, unique=True))
     return LevelColumn(name, tuple(levels))
+
+
+def girls(rows=300):
+    """A table of made-up people."""
+    rng = np.random.default_rng(0)
+    age = rng.uniform(2, 18, rows)
+    height = 80 + 5 * age + 4 * rng.standard_normal(rows)
+    lines = [
+        f"{a:.2f},{h:.1f},{'FM'[k % 2]},p{k // 2}"
+        for k, (a, h) in enumerate(zip(age, height, strict=True))
+    ]
+    return "\n".join(["age,height_cm,sex,person", *lines]) + "\n"

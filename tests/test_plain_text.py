@@ -6,13 +6,13 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 from dpgp import PrivateGPRegressor
-from dpgp.cli.columns import checked_column
-from dpgp.cli.failures import UsageError
 from dpgp.domain import Box
 from dpgp.numeric import check_column_names
 from dpgp.paper import dp_gp_inference
 from dpgp.plain_text import LONGEST_NAME, is_name, is_plain, made_plain
 from dpgp.privacy.books import GaussianBooks
+from dpgp.study.columns import checked_column
+from dpgp.study.errors import UsageError
 
 BAD = {
     "line break": "a\nb",

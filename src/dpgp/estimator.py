@@ -29,6 +29,7 @@ from dpgp.privacy.noise import noise_source
 from dpgp.private.fit import fit_alone_or_jointly
 from dpgp.private.rows import scaled_rows
 from dpgp.report.guarantee import WeakGuaranteeWarning, weak_points
+from dpgp.study.table import kept_apart
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -38,20 +39,6 @@ if TYPE_CHECKING:
     from dpgp.model.input_model import InputDensity
     from dpgp.privacy.certificate import Certificate
     from dpgp.private.source import Source
-
-
-NOT_OPTIONS = {
-    "bounds",
-    "target_bounds",
-    "classes",
-    "categories",
-    "random_state",
-    "n_jobs",
-    "ledger",
-    "site",
-    "engine",
-}
-"""Parameters that are read by themselves."""
 
 
 class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[misc]
@@ -124,7 +111,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         for sentence in weak_points(options.epsilon, options.delta, count):
             warnings.warn(f"Weak guarantee: {sentence}", WeakGuaranteeWarning, stacklevel=4)
         if count is not None and are_few(count, options.epsilon, options.delta):
-            warnings.warn(nothing_better(count, options.epsilon), FewRowsWarning, stacklevel=4)
+            warnings.warn(str(nothing_better(count, options.epsilon)), FewRowsWarning, stacklevel=4)
 
     def _forget(self) -> None:
         """Drop what an earlier fit found, so that no failure passes it off as new."""
@@ -161,7 +148,9 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         target_names: Sequence[str] | None = None,
     ) -> Options:
         names = getattr(self, "feature_names_in_", None)
-        asked = {k: v for k, v in self.get_params(deep=False).items() if k not in NOT_OPTIONS}
+        # what the table does not have asks for a kind of outcome
+        apart = kept_apart()
+        asked = {k: v for k, v in self.get_params(deep=False).items() if k not in apart}
         return Options.parse(
             box=Box.from_bounds(self.bounds, columns, names, categories=categories),
             target_box=self._target_box(targets, target_names),

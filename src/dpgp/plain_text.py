@@ -25,6 +25,17 @@ def is_name(text: str) -> bool:
     return len(text) <= LONGEST_NAME and is_plain(text)
 
 
+def clean_name(name: str) -> str:
+    """Return a column's name in one spelling: composed characters, no blanks around."""
+    return unicodedata.normalize("NFC", name).strip()
+
+
+def as_sentence(text: str) -> str:
+    """Return plain text that begins with a capital letter."""
+    plain = made_plain(text).strip()
+    return plain[:1].upper() + plain[1:]
+
+
 NAME_RULE = (
     f"must have at most {LONGEST_NAME} characters, and no line breaks, control characters or marks "
     "of writing direction; rename it"

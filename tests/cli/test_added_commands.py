@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from dpgp.cli import commands
+import dpgp.cli
 
 PACKAGE = """
 import typer
@@ -62,7 +62,7 @@ def test_a_command_that_is_not_asked_for_is_not_imported(invoke):
 
 
 def test_missing_experiments_name_the_remedy(invoke, refused, monkeypatch):
-    monkeypatch.setattr(commands, "entry_points", lambda **_: ())
+    monkeypatch.setattr(dpgp.cli, "entry_points", lambda **_: ())
     for arguments in ([], ["arena", "--seed", 1], ["--help"]):
         refused(invoke("reproduce", *arguments, columns=400), 2, "make experiments")
     assert "reproduce" not in invoke("--help").stdout

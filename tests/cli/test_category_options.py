@@ -9,9 +9,8 @@ import pytest
 from pyarrow import parquet
 
 import dpgp
-from dpgp.cli.columns import LevelColumn, read_level_columns
-from dpgp.cli.request import request_of
-from dpgp.cli.study_file import read_study
+from dpgp.study.columns import LevelColumn, read_level_columns
+from dpgp.study.file import read_study
 
 COLUMNS = ("--target", "height:100:200", "--feature", "age:0:10")
 BUDGET = ("--epsilon", 3, "--delta", 1e-6)
@@ -114,7 +113,7 @@ def test_parquet_numbers_are_the_levels_of_the_command_line(folder, invoke):
 def test_a_plan_takes_levels(invoke):
     asked = ("plan", "--rows", 5000, *COLUMNS, *CATEGORIES, "--json")
     planned = json.loads(invoke(*asked).output)
-    assert any("learned metric" in reason for reason in planned["why"])
+    assert any("features are learned" in reason for reason in planned["why"])
 
 
 @pytest.mark.parametrize(
@@ -151,18 +150,18 @@ def write(tmp_path):
 
 
 def test_a_study_file_takes_levels_of_any_spelling(write):
-    request = request_of(read_study(write(STUDY)))
-    assert request.categories == (
+    study = read_study(write(STUDY))
+    assert study.categories == (
         LevelColumn("sex", ("F", "M")),
         LevelColumn("time: from", ("8:00, early", "9:00", "no", "1")),
     )
-    assert request.names == ["age", "sex", "time: from", "height"]
-    assert request.options.box.high.tolist() == [10.0, 1.0, 3.0]
+    assert study.names == ["age", "sex", "time: from", "height"]
+    assert study.options.box.high.tolist() == [10.0, 1.0, 3.0]
 
 
 def test_categories_are_enough_to_predict_from(write):
-    request = request_of(read_study(write(STUDY.replace("features: {age: [0, 10]}", ""))))
-    assert request.options.columns == 2
+    study = read_study(write(STUDY.replace("features: {age: [0, 10]}", "")))
+    assert study.options.columns == 2
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from scipy.special import expit
 
 import dpgp
-from dpgp.cli.columns import read_classes
-from dpgp.cli.failures import UsageError
+from dpgp.study.columns import read_classes
+from dpgp.study.errors import UsageError
 
 COLUMNS = ("--classes", "high:no,yes", "--feature", "age:18:80")
 BUDGET = ("--epsilon", "3", "--delta", "1e-5")

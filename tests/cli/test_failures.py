@@ -10,7 +10,7 @@ import pytest
 import typer
 
 import dpgp
-from dpgp.cli.failures import failures_in_words
+from dpgp.cli.output import failures_in_words
 from dpgp.inference.few.target import TargetFit
 from dpgp.json_document import write_document
 from dpgp.model.fitted import FittedModel
@@ -75,13 +75,13 @@ def test_a_file_that_appears_during_a_fit_is_left_and_the_model_kept(
     invoke, arguments, monkeypatch, tmp_path
 ):
     command = import_module("dpgp.cli.fit")
-    path, fit_request = tmp_path / "model.json", command.fit_request
+    path, fit_study = tmp_path / "model.json", command.fit_study
 
-    def fit_while_others_write(*request):
+    def fit_while_others_write(*study):
         path.write_text("another's")
-        return fit_request(*request)
+        return fit_study(*study)
 
-    monkeypatch.setattr(command, "fit_request", fit_while_others_write)
+    monkeypatch.setattr(command, "fit_study", fit_while_others_write)
     result = invoke(*arguments)
     assert result.exit_code == 2
     (kept,) = set(tmp_path.glob("model*")) - {path}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpgp.cli import people
-from dpgp.cli.demo import _fit, _request
+from dpgp.cli.demo import _fit, _study
 from dpgp.cli.output import DataError
 
 
@@ -15,7 +15,7 @@ def survey():
 
 @pytest.fixture(scope="module")
 def model(survey):
-    return _fit(_request(), people.split(survey)[0])
+    return _fit(_study(), people.split(survey)[0])
 
 
 def test_everybody_is_there(survey):

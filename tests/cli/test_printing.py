@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from dpgp import PrivateGPRegressor
-from dpgp.cli.output import shown
-from dpgp.cli.show import print_json
+from dpgp.cli.output import print_json, shown
 from dpgp.model.file.model import encode
 
 X = np.linspace(0.0, 1.0, 60)[:, None]

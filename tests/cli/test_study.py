@@ -1,18 +1,17 @@
 """Study files: they say what options say, once, and never that a budget may be spent."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import dpgp
-from dpgp.cli.columns import Column
-from dpgp.cli.request import Request, request_of
-from dpgp.cli.study import Missing, Study, with_study_file
-from dpgp.cli.study_file import read_study
+from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.provenance import StudyRecord
+from dpgp.study.columns import Column
+from dpgp.study.file import read_study, with_study_file
+from dpgp.study.study import Study
 
 STUDY = """
 title: "Growth: a study"
@@ -55,16 +54,12 @@ def test_a_study_file_says_all_that_options_say(write):
         "rows: 5000\n"
     )
     study = read_study(path)
-    assert request_of(study) == Request(
-        (Column("age: years", 2.0, 18.0), Column("no", 0.0, 1.0)),
-        (Column("Größe, cm", 70.0, 190.0),),
-        1.0,
-        1e-6,
-        Neighbours.ADD_REMOVE,
-        "2020",
-        3,
-        Missing.IGNORE,
-    )
+    assert study.features == (Column("age: years", 2.0, 18.0), Column("no", 0.0, 1.0))
+    assert study.targets == (Column("Größe, cm", 70.0, 190.0),)
+    options = study.options
+    assert (options.epsilon, options.delta) == (1.0, 1e-6)
+    assert (options.neighbours, options.missing) == (Neighbours.ADD_REMOVE, Missing.IGNORE)
+    assert (study.unit, options.per_person, options.max_rows_per_unit) == ("2020", True, 3)
     assert (study.title, study.rows) == ("Growth: a study", 5000)
     assert study.data == str(path.parent / "growth.csv")
     assert study.output == path.parent / "model.json"
@@ -106,7 +101,7 @@ def test_plan_of_a_study_file(folder, invoke, refused, write):
     path = write(STUDY + "rows: 700\n")
     planned = json.loads(invoke("plan", "--study", path, "--json").stdout)
     assert (planned["rows"], planned["epsilon"]) == (700, 1.0)
-    assert with_study_file(Study(rows=3000), path) == replace(read_study(path), rows=3000)
+    assert with_study_file(Study(rows=3000), path) == read_study(path).but(rows=3000)
 
 
 @pytest.mark.parametrize(

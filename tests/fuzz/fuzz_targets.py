@@ -15,9 +15,7 @@ from typer.testing import CliRunner
 
 import dpgp
 from dpgp.cli import app
-from dpgp.cli.columns import Column
-from dpgp.cli.request import Request
-from dpgp.cli.rows import read_rows
+from dpgp.cli.fit import read_rows
 from dpgp.ledger import Ledger, LedgerError
 from dpgp.ledger.account import Account
 from dpgp.ledger.ledger import FitPrice
@@ -26,6 +24,8 @@ from dpgp.model.file import ModelFileError
 from dpgp.privacy.books import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.tables import TableError
+from dpgp.study.columns import Column
+from dpgp.study.study import Study
 from dpgp.verify import verify
 
 FORBIDDEN = (
@@ -116,14 +116,20 @@ def ledger_records(data):
         clear(error)
 
 
-REQUEST = Request((Column("age", 0.0, 1.0),), (Column("height", 0.0, 1.0),), 1.0, 1e-6, unit="id")
+STUDY = Study(
+    features=(Column("age", 0.0, 1.0),),
+    targets=(Column("height", 0.0, 1.0),),
+    epsilon=1.0,
+    delta=1e-6,
+    unit="id",
+)
 
 
 @watched
 def csv_table(data):
     path = written("table.csv", data)
     try:
-        rows = read_rows(str(path), REQUEST)
+        rows = read_rows(str(path), STUDY)
     except (TableError, ValueError) as error:
         clear(error)
     else:

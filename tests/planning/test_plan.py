@@ -6,8 +6,6 @@ from matplotlib.figure import Figure
 from sklearn.gaussian_process.kernels import DotProduct
 
 import dpgp
-from dpgp.cli.columns import Column
-from dpgp.cli.request import Request
 from dpgp.missing import Missing
 from dpgp.planning import design
 from dpgp.planning.design import choose_design
@@ -16,6 +14,8 @@ from dpgp.planning.setting import Setting
 from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.steps import Stage
+from dpgp.study.columns import Column
+from dpgp.study.study import Study
 
 GIRLS = {"bounds": {"age": (2, 18), "weight": (5, 120)}, "target_bounds": (70, 190)}
 
@@ -107,8 +107,9 @@ def test_a_plan_splits_the_budget_as_the_fit_does(neighbours, missing, units):
 
 def test_rows_are_public_where_nothing_can_take_one_away():
     for neighbours, missing, units in itertools.product(Neighbours, Missing, (None, "person")):
-        columns = (Column("age", 2, 18),), (Column("height", 70, 190),)
-        asked = Request(*columns, 1.0, 1e-6, neighbours, units, 1, missing)
+        columns = {"features": (Column("age", 2, 18),), "targets": (Column("height", 70, 190),)}
+        said = {"neighbours": neighbours, "unit": units, "missing": missing}
+        asked = Study(**columns, **said, epsilon=1.0, delta=1e-6)
         only = (neighbours, missing, units) == (Neighbours.REPLACE, Missing.ERROR, None)
         assert asked.options.row_count_is_public == only
 

@@ -6,20 +6,26 @@ import pytest
 from typer.testing import CliRunner
 
 from dpgp.cli import app
-from dpgp.cli.columns import Column
+from dpgp.cli.fit import read_rows
 from dpgp.cli.output import DATA_ERROR
-from dpgp.cli.request import Request
-from dpgp.cli.rows import read_rows
 from dpgp.private import csv_files
 from dpgp.private.asked_table import MOST_PLACES
 from dpgp.private.tables import TableError
+from dpgp.study.columns import Column
+from dpgp.study.study import Study
 
-REQUEST = Request((Column("age", 0.0, 99.0),), (Column("y", 0.0, 1.0),), 1.0, 1e-6, unit="id")
+STUDY = Study(
+    features=(Column("age", 0.0, 99.0),),
+    targets=(Column("y", 0.0, 1.0),),
+    epsilon=1.0,
+    delta=1e-6,
+    unit="id",
+)
 
 
 def message(path, *, show_lines=True):
     with pytest.raises(TableError) as caught:
-        read_rows(str(path), REQUEST, show_lines=show_lines)
+        read_rows(str(path), STUDY, show_lines=show_lines)
     return str(caught.value)
 
 

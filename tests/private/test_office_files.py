@@ -8,6 +8,7 @@ import pytest
 
 from dpgp.private.files import open_files
 from dpgp.private.tables import TableError
+from dpgp.study.errors import Face
 
 TABLE = pd.DataFrame({"age": [3.5, np.nan, 7.0], "name": ["Zoë", "b", None], "n": [1, 2, 3]})
 
@@ -80,8 +81,10 @@ def test_decimal_commas(tmp_path):
     with pytest.raises(TableError, match=r"'x' holds cells that are not numbers; .* decimal comma"):
         cells.numbers("x")
     (piece,) = open_files(str(path))[0].pieces(["age"])
-    with pytest.raises(TableError, match="--decimal ,"):
+    with pytest.raises(TableError, match='decimal=","') as caught:
         piece().numbers("age")
+    assert "--decimal ," in caught.value.on(Face.COMMAND)
+    assert "--" not in caught.value.on(Face.PAGE)
 
 
 @pytest.mark.parametrize("cell", [".", "#N/A", " NA ", ""])

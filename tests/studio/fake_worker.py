@@ -15,7 +15,7 @@ def say(**event):
 mode, folder = sys.argv[1], Path(sys.argv[2])
 say(step="Reading the table")
 if mode == "refuses":
-    say(ended="failed", message="column 'age' has missing cells; pass --missing ignore to let.")
+    say(ended="failed", message="column 'age' has missing cells; choose “contribute nothing”.")
     sys.exit()
 say(step="stage 1 of 6", spends=True)
 if mode == "stops early":

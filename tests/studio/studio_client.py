@@ -6,10 +6,10 @@ from pathlib import Path
 
 import anyio
 import httpx
-import numpy as np
 
 from dpgp.studio.app import application
 from dpgp.studio.entrance import Entrance
+from random_studies import girls as girls
 
 PLACE, SESSION, PORT = "a-place-that-nobody-can-guess", "nor-this-session", 8123
 HOST = f"127.0.0.1:{PORT}"
@@ -58,18 +58,6 @@ class Client:
         while (job := self.ask("job", key=key))["status"] in ("running", "stopping"):
             time.sleep(0.05)
         return job
-
-
-def girls(rows=300):
-    """A table of made-up people."""
-    rng = np.random.default_rng(0)
-    age = rng.uniform(2, 18, rows)
-    height = 80 + 5 * age + 4 * rng.standard_normal(rows)
-    lines = [
-        f"{a:.2f},{h:.1f},{'FM'[k % 2]},p{k // 2}"
-        for k, (a, h) in enumerate(zip(age, height, strict=True))
-    ]
-    return "\n".join(["age,height_cm,sex,person", *lines]) + "\n"
 
 
 STUDY = {

@@ -14,8 +14,8 @@ import pytest
 from studio_client import STUDY, girls
 
 from dpgp import Ledger
-from dpgp.studio import private_folder
-from dpgp.studio.private_folder import PREFIX, SUFFIX, PrivateFolder, sweep
+from dpgp.studio import desk as desks
+from dpgp.studio.desk import PREFIX, SUFFIX, PrivateFolder, sweep
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of Unix")
 
@@ -185,7 +185,7 @@ def test_a_fit_that_ends_well_leaves_no_word_of_a_bad_end(start):
 
 @pytest.fixture
 def temporary(tmp_path, monkeypatch):
-    monkeypatch.setattr(private_folder, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(desks, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     return tmp_path
 
@@ -220,15 +220,15 @@ def test_a_sweep_leaves_other_users_folders(temporary):
 
 def test_a_folder_that_is_not_locked_yet_is_not_taken_for_abandoned(temporary, monkeypatch):
     """A studio that starts while another sweeps."""
-    locked = private_folder._locked
+    locked = desks._locked
 
     def swept_before(folder):
-        monkeypatch.setattr(private_folder, "_locked", locked)
+        monkeypatch.setattr(desks, "_locked", locked)
         sweep()
         return locked(folder)
 
-    monkeypatch.setattr(private_folder, "sweep", lambda: None)
-    monkeypatch.setattr(private_folder, "_locked", swept_before)
+    monkeypatch.setattr(desks, "sweep", lambda: None)
+    monkeypatch.setattr(desks, "_locked", swept_before)
     mine = PrivateFolder()
     assert mine.path.exists()
     assert mine.path.stat().st_mode & 0o777 == 0o700

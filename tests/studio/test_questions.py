@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 from dpgp import Ledger
 from dpgp.cli import app
-from dpgp.studio.words import as_sentence, in_page_words
 from test_canary import TABLES, TRACES
 
 HOME = f"/{PLACE}/"
@@ -204,8 +203,17 @@ def test_files_are_verified(client, tmp_path):
         assert client.put("verify", content, expect=400)["message"]
 
 
-def test_remedies_are_on_the_page():
-    assert in_page_words("'study.yaml': `features` must hold columns.") == "must hold columns."
-    assert as_sentence("no budget was named; add --epsilon 1, or `epsilon` to a study file.") == (
-        "No budget was named; say it under “Columns”."
+def test_remedies_are_on_the_page(client, table):
+    def refused(**changes):
+        return client.ask("consent", table=table, study={**STUDY, **changes}, expect=400)
+
+    assert refused(features={"age": "2"})["message"].startswith("Must give 'age' two public bounds")
+    no_budget = {"message": "No budget was named; say it under “Columns”.", "code": "no-epsilon"}
+    assert refused(epsilon="") == no_budget
+    assert refused(max_rows_per_unit="2")["message"] == (
+        "Rows of one person can be counted only where a column says whose a row is; choose it."
     )
+    assert refused(partition="north")["message"].endswith("names it; open the ledger.")
+    assert refused(yes="1")["message"] == "`yes` is no part of a study."
+    public = dict(client.ask("consent", table=table, study=STUDY)["public"])
+    assert public["protects"] == "one row, replaced by any other"

@@ -17,7 +17,7 @@ from dpgp import Ledger
 from dpgp.cli import app
 from dpgp.cli.people import read_people
 from dpgp.privacy import noise
-from dpgp.studio.papers import PAPERS
+from dpgp.studio.asked import PAPERS
 
 pytestmark = pytest.mark.browser
 

@@ -80,6 +80,14 @@ def test_parquet_that_is_refused_is_not_repeated(heard, no_noise, tmp_path, chan
     assert not TRACES.search(json.dumps(events).replace(str(tmp_path), ""))
 
 
+def test_remedies_are_those_of_the_page(heard, no_noise, tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("id,age,height\n1,0.5,0.5\n2,,0.5\n", encoding="utf-8")
+    message = heard(path)[-1]["message"]
+    assert "choose “contribute nothing” under incomplete rows" in message
+    assert "--" not in message
+
+
 @pytest.mark.parametrize("kind", [RuntimeError, ValueError])
 def test_a_fault_after_the_first_release_says_no_value(heard, tmp_path, monkeypatch, kind):
     def fault(*_):

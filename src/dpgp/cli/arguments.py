@@ -1,15 +1,30 @@
-"""Options that several commands share: the words, their help, and where they go."""
+"""Options of commands, from their table; a command that fits or plans is told a study."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from dpgp.cli.output import failures_in_words
 from dpgp.decimal_mark import DecimalMark
-from dpgp.missing import Missing
-from dpgp.privacy.neighbours import Neighbours
+from dpgp.study.study import Study
+from dpgp.study.table import Option, option, options_of
+
+
+def as_typer(asked: Option) -> Any:
+    """Return an option of the table in words that typer knows."""
+    flags, value = asked.declared_flags, asked.value
+    if not flags:
+        return typer.Argument(help=asked.help, show_default=False)
+    return typer.Option(
+        *flags, metavar=value.metavar, min=value.least, help=asked.help, show_default=False
+    )
+
 
 ModelFile = Annotated[Path, typer.Argument(help="A model that dpgp fit wrote.", show_default=False)]
 StudyFile = Annotated[
@@ -21,99 +36,59 @@ StudyFile = Annotated[
         show_default=False,
     ),
 ]
-Targets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--target",
-        metavar="NAME:LOW:HIGH",
-        help="What to predict, with its public bounds; repeat for several.",
-        show_default=False,
-    ),
-]
-Classes = Annotated[
-    str | None,
-    typer.Option(
-        "--classes",
-        metavar="NAME:NO,YES",
-        help="Instead of --target: a column of two public labels, the one that counts as yes last.",
-        show_default=False,
-    ),
-]
-Features = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--feature",
-        metavar="NAME:LOW:HIGH",
-        help="What to predict from, with its public bounds; repeat for several.",
-        show_default=False,
-    ),
-]
-Categories = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--category",
-        metavar="NAME:LEVEL,LEVEL",
-        help="A column of levels to predict from, with all its public levels; repeat for several.",
-        show_default=False,
-    ),
-]
-Epsilon = Annotated[float | None, typer.Option(help="ε of the guarantee.", show_default=False)]
-Delta = Annotated[
-    float | None, typer.Option(help="δ of the guarantee; far below 1/rows.", show_default=False)
-]
-Relation = Annotated[
-    Neighbours | None,
-    typer.Option(
-        help="How data sets that must look alike may differ; replace by default.",
-        show_default=False,
-    ),
-]
-Unit = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="Column that says whose a row is.", show_default=False),
-]
-MostRows = Annotated[
-    int | None,
-    typer.Option(
-        "--max-rows-per-unit", min=1, help="How many rows of one unit count; 1 by default."
-    ),
-]
-Incomplete = Annotated[
-    Missing | None,
-    typer.Option(
-        help="Incomplete rows: stop (error, by default), or let them contribute nothing (ignore).",
-        show_default=False,
-    ),
-]
-Counts = Annotated[
-    bool | None,
-    typer.Option(
-        "--counts/--no-counts",
-        help="Targets are counts 0, 1, 2, …: quantiles and intervals are whole numbers.",
-        show_default=False,
-    ),
-]
-Decimals = Annotated[
-    DecimalMark | None,
-    typer.Option(
-        help="Mark before the decimals in CSV files; a point by default.", show_default=False
-    ),
-]
-LedgerPath = Annotated[
-    Path | None,
-    typer.Option(
-        "--ledger",
-        metavar="FILE",
-        help="Budget for these people that the fit spends from: dpgp ledger.",
-        show_default=False,
-    ),
-]
-Partition = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Which of the ledger's disjoint groups the table is about; everybody by default.",
-        show_default=False,
-    ),
-]
+Decimals = Annotated[DecimalMark | None, as_typer(option("decimal"))]
+LedgerPath = Annotated[Path | None, as_typer(option("ledger"))]
+Partition = Annotated[str | None, as_typer(option("partition"))]
+Force = Annotated[bool, typer.Option("--force", help="Replace the output.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Spend without asking.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+
+
+def told_a_study(command: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command its options of the table, and ``--study``; it is called with a study.
+
+    What has no key in a study file it is told by name; parameters with a default are its own.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        asked = options_of(command)
+        hints = get_type_hints(function, include_extras=True)
+        own = [
+            each.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[each.name])
+            for each in inspect.signature(function).parameters.values()
+            if each.name in hints and each.default is not inspect.Parameter.empty
+        ]
+        parameters = [
+            *(_parameter(each) for each in asked if not each.declared_flags),
+            _keyword("study_file", StudyFile),
+            *(_parameter(each) for each in asked if each.declared_flags),
+            *own,
+        ]
+
+        @wraps(function)
+        def told(*, study_file: Path | None = None, **given: Any) -> None:
+            with failures_in_words():
+                from dpgp.study.file import with_study_file
+
+                said = {
+                    each.key: each.value.of_command(each.flag, given.pop(each.name))
+                    for each in asked
+                    if each.key is not None
+                }
+                study = with_study_file(Study(**said), study_file)
+            function(study, **given)
+
+        told.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        told.__annotations__ = {each.name: each.annotation for each in parameters}
+        return told
+
+    return decorate
+
+
+def _parameter(asked: Option) -> inspect.Parameter:
+    return _keyword(asked.name, Annotated[asked.value.type | None, as_typer(asked)])
+
+
+def _keyword(name: str, annotation: Any) -> inspect.Parameter:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Parameter(name, kind, default=None, annotation=annotation)

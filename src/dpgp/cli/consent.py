@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 
-from dpgp.cli.failures import STOPPED, UsageError
-from dpgp.cli.output import Screen, shown
-from dpgp.cli.request import Request
-from dpgp.cli.study import Study
+from dpgp.cli.output import STOPPED, Screen, print_json, print_pairs, shown
+from dpgp.study.errors import Face, UsageError, Words, said
+from dpgp.study.study import Study
 
 if TYPE_CHECKING:
-    from dpgp.ledger import Ledger
     from dpgp.planning.plan import Plan
+
+GUESS_NEEDED = Words(
+    "give a public guess of it",
+    command="pass a public guess with --rows",
+    page="type a public guess",
+)
 
 
 def check_may_spend(yes: bool) -> None:
@@ -40,108 +42,82 @@ def ask() -> None:
         raise typer.Exit(STOPPED)
 
 
-def print_request(
-    console: Console, request: Request, rows: int | None, title: str | None = None
-) -> None:
-    """Print what a fit will release; ``rows`` is their number, a public guess of it, or None."""
-    if title is not None:
-        console.print(shown(title), style="bold", highlight=False)
+def print_study(console: Console, study: Study, rows: int | None) -> None:
+    """Print what a fit will release, from which ledger, and what that is expected to buy.
+
+    ``rows`` is their number, a public guess of it, or None.
+    """
+    if study.title is not None:
+        console.print(shown(study.title), style="bold", highlight=False)
     console.print("[bold]A fit spends privacy budget; those of fits to the same people add up[/]")
-    print_pairs(console, request_pairs(request, rows))
-    print_weak_points(console, request, rows)
+    print_pairs(console, study_pairs(study, rows, Face.COMMAND))
+    print_weak_points(console, study, rows)
+    if study.purse is not None:
+        from dpgp.ledger.words import ledger_line
+
+        print_pairs(console, [["ledger", ledger_line(study.purse)]])
+    _print_forecast(console, study, rows)
 
 
-def print_weak_points(console: Console, request: Request, rows: int | None) -> None:
+def print_weak_points(console: Console, study: Study, rows: int | None) -> None:
     """Print what makes a guarantee weak; nothing where it is not."""
     from dpgp.report.guarantee import weak_points
 
-    for warning in weak_points(request.epsilon, request.delta, rows):
+    for warning in weak_points(study.options.epsilon, study.options.delta, rows):
         text = f"[yellow]Weak guarantee:[/] {shown(warning)}"
         console.print(text, soft_wrap=True, highlight=False)
 
 
-def request_pairs(request: Request, rows: int | None) -> list[list[str]]:
+def study_pairs(study: Study, rows: int | None, face: Face) -> list[list[str]]:
     """Return what a fit will make public, as words and what they stand for."""
-    aside = request.options.outcome.aside
-    lines = [["predict", f"{column}{aside}"] for column in request.predicted]
-    lines += [["from", str(column)] for column in (*request.features, *request.categories)]
+    options = study.options
+    guarantee = f"({options.epsilon:g}, {options.delta:g})-differential privacy"
     return [
-        *lines,
-        ["guarantee", f"({request.epsilon:g}, {request.delta:g})-differential privacy"],
-        ["protects", request.protects],
-        ["rows", _rows_in_words(request, rows)],
+        *(["predict", f"{column}{options.outcome.aside}"] for column in study.predicted),
+        *(["from", str(column)] for column in study.inputs),
+        ["guarantee", guarantee],
+        ["protects", study.protects.on(face)],
+        ["rows", _rows_in_words(study, rows)],
     ]
 
 
-def _rows_in_words(request: Request, rows: int | None) -> str:
+def _rows_in_words(study: Study, rows: int | None) -> str:
     if rows is None:
         return "private"
-    return (
-        f"{rows:,}"
-        if request.options.row_count_is_public
-        else f"private; a public guess is {rows:,}"
-    )
+    is_public = study.options.row_count_is_public
+    return f"{rows:,}" if is_public else f"private; a public guess is {rows:,}"
 
 
-def print_ledger(console: Console, ledger: Ledger | None) -> None:
-    """Print what is left of the ledger that a fit will spend from, if there is one."""
-    if ledger is not None:
-        from dpgp.cli.ledger_words import ledger_line
-
-        print_pairs(console, [["ledger", ledger_line(ledger)]])
-
-
-def print_forecast(console: Console, request: Request, rows: int | None) -> None:
+def _print_forecast(console: Console, study: Study, rows: int | None) -> None:
     """Print what the budget is expected to buy, or why that is not known."""
     from dpgp.cli.plan import print_plan
 
     try:
-        planned = _forecast(request, rows)
+        print_plan(console, _forecast(study, rows))
     except ValueError as error:
-        console.print(f"[yellow]No forecast:[/] {shown(str(error))}", soft_wrap=True)
-    else:
-        print_plan(console, planned)
+        why = shown(said(error, Face.COMMAND))
+        console.print(f"[yellow]No forecast:[/] {why}", soft_wrap=True)
 
 
-def print_dry_run(
-    request: Request, said: Study, rows: int | None, ledger: Ledger | None, json: bool
-) -> None:
+def print_dry_run(study: Study, rows: int | None, json: bool) -> None:
     """Print what a fit would release and what it is expected to reach, on standard output."""
-    from dpgp.cli.show import print_json
-
     if json:
-        print_json({"dry_run": True, **_forecast_values(request, rows)})
+        from dpgp.cli.plan import plan_values
+
+        try:
+            values = plan_values(_forecast(study, rows))
+        except ValueError as error:
+            values = {"forecast": None, "no_forecast": said(error, Face.COMMAND)}
+        print_json({"dry_run": True, **values})
         return
     console = Screen()
-    print_request(console, request, rows, said.title)
-    print_ledger(console, ledger)
-    print_forecast(console, request, rows)
+    print_study(console, study, rows)
     console.print("Nothing was spent.")
 
 
-def _forecast_values(request: Request, rows: int | None) -> dict[str, Any]:
-    """Return the forecast in plain values, or why there is none."""
-    from dpgp.cli.plan import plan_values
-
-    try:
-        return plan_values(_forecast(request, rows))
-    except ValueError as error:
-        return {"forecast": None, "no_forecast": str(error)}
-
-
-def _forecast(request: Request, rows: int | None) -> Plan:
-    from dpgp.cli.plan import forecast
+def _forecast(study: Study, rows: int | None) -> Plan:
+    from dpgp.planning.plan import plan_of
 
     if rows is None:
-        raise UsageError("the number of rows is private here; pass a public guess with --rows.")
-    return forecast(request, rows)
-
-
-def print_pairs(console: Console, pairs: list[list[str]]) -> None:
-    """Print words and what they stand for, side by side."""
-    grid = Table.grid(padding=(0, 3))
-    for _ in range(2):
-        grid.add_column(overflow="fold")
-    for word, meaning in pairs:
-        grid.add_row(f"[dim]{shown(word)}[/]", shown(meaning))
-    console.print(Padding(grid, (0, 0, 0, 2)))
+        raise UsageError("the number of rows is private here", GUESS_NEEDED)
+    return plan_of(study.options, rows)

@@ -9,15 +9,21 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from dpgp.cli.consent import print_forecast, print_request
-from dpgp.cli.description import print_guarantee
-from dpgp.cli.failures import failures_in_words
-from dpgp.cli.fit import fit_request
-from dpgp.cli.output import Screen, TextTable, command, make_folder, plain_errors, print_table
+from dpgp.cli.consent import print_study
+from dpgp.cli.fit import fit_study
+from dpgp.cli.output import (
+    Screen,
+    TextTable,
+    command,
+    failures_in_words,
+    make_folder,
+    plain_errors,
+    print_table,
+)
 from dpgp.cli.progress import working
-from dpgp.cli.request import Request
+from dpgp.cli.show import print_guarantee
 from dpgp.missing import Missing
-from dpgp.privacy.arguments import DELTA, EPSILON
+from dpgp.study.study import Study
 
 if TYPE_CHECKING:
     from dpgp.cli.people import HeldOut, People
@@ -48,42 +54,32 @@ def demo(
     with failures_in_words(), plain_errors():
         make_folder(output)
         with working("Reading"):
-            train, test = _people()
-        request = _request()
-        print_request(console, request, len(train.height), TITLE)
-        print_forecast(console, request, len(train.height))
-        model = _fit(request, train)
+            from dpgp.cli.people import read_people, score, split
+
+            train, test = split(read_people())
+        study = _study()
+        print_study(console, study, len(train.height))
+        model = _fit(study, train)
         with working("Scoring and drawing"):
-            held_out = _score(model, train, test)
+            held_out = score(model, train, test)
             _save(model, output)
     print_guarantee(console, model.certificate)
     print_table(console, _held_out_table(held_out))
     _print_what_to_look_at(console, output)
 
 
-def _people() -> tuple[People, People]:
-    from dpgp.cli.people import read_people, split
-
-    return split(read_people())
-
-
-def _request() -> Request:
+def _study() -> Study:
     """Ask for a model in which incomplete rows contribute nothing."""
     from dpgp.cli.people import AGE, HEIGHT, WEIGHT
 
-    return Request((AGE, WEIGHT), (HEIGHT,), EPSILON, DELTA, missing=Missing.IGNORE)
+    said = Study(title=TITLE, features=(AGE, WEIGHT), targets=(HEIGHT,), missing=Missing.IGNORE)
+    return said.with_usual_budget()
 
 
-def _fit(request: Request, train: People) -> FittedModel:
+def _fit(study: Study, train: People) -> FittedModel:
     from dpgp.private.rows import scaled_rows
 
-    return fit_request(request, scaled_rows(train.X, train.height[None], request.options, None))
-
-
-def _score(model: FittedModel, train: People, test: People) -> HeldOut:
-    from dpgp.cli.people import score
-
-    return score(model, train, test)
+    return fit_study(study, scaled_rows(train.X, train.height[None], study.options, None))
 
 
 def _save(model: FittedModel, folder: Path) -> None:

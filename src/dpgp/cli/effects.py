@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from dpgp.cli.arguments import Json, ModelFile
-from dpgp.cli.failures import UsageError, check_output, failures_in_words
-from dpgp.cli.output import Screen, TextTable, print_files, print_table, shown
+from dpgp.cli.arguments import Force, Json, ModelFile
+from dpgp.cli.output import (
+    Screen,
+    TextTable,
+    check_output,
+    failures_in_words,
+    print_files,
+    print_json,
+    print_table,
+    shown,
+)
 from dpgp.cli.progress import working
-from dpgp.cli.show import load_model, print_json
+from dpgp.cli.show import load_model
+from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +55,7 @@ def effects(
         ),
     ] = None,
     json: Json = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
+    force: Force = False,
 ) -> None:
     """Show what the inputs of a model do to its target. Spends nothing.
 
@@ -63,7 +72,10 @@ def effects(
     """
     with failures_in_words():
         if output is not None:
-            _check_figure(output)
+            if output.suffix.lower() not in FIGURES:
+                raise UsageError(
+                    f"a figure ends in {', '.join(FIGURES)}; name such a file with -o."
+                )
             check_output(output, str(model), force=force)
         fitted = load_model(model)
         k = _target(fitted, target)
@@ -72,17 +84,16 @@ def effects(
             if output is not None:
                 _write_figure(fitted, k, output)
     if json:
-        print_json({"target": fitted.target_names[k], **_for_machines(answers)})
+        plain = {name: answer.to_dict() for name, answer in answers.items()}
+        print_json({"target": fitted.target_names[k], **plain})
         return
     for answer in answers.values():
-        _print(answer)
+        headings, cells = answer.text_table()
+        rows = [[shown(cell) for cell in row] for row in cells]
+        names = [shown(heading) for heading in headings]
+        print_table(Screen(), TextTable(shown(answer.title), names, rows, answer.note))
     if output is not None:
         print_files(Screen(), [output])
-
-
-def _check_figure(output: Path) -> None:
-    if output.suffix.lower() not in FIGURES:
-        raise UsageError(f"a figure ends in {', '.join(FIGURES)}; name such a file with -o.")
 
 
 def _target(model: FittedModel, name: str | None) -> int:
@@ -104,17 +115,6 @@ def _answers(model: FittedModel, k: int, along: list[str]) -> dict[str, AnswerTa
     for name in along:
         answers[f"along {name}"] = model.partial_dependence(name, target=k)
     return answers
-
-
-def _for_machines(answers: dict[str, AnswerTable]) -> dict[str, Any]:
-    return {name: answer.to_dict() for name, answer in answers.items()}
-
-
-def _print(answer: AnswerTable) -> None:
-    headings, cells = answer.text_table()
-    rows = [[shown(cell) for cell in row] for row in cells]
-    title, names = shown(answer.title), [shown(heading) for heading in headings]
-    print_table(Screen(), TextTable(title, names, rows, answer.note))
 
 
 def _write_figure(model: FittedModel, k: int, output: Path) -> None:

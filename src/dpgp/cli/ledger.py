@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from dpgp.cli.arguments import Json
-from dpgp.cli.consent import print_pairs
-from dpgp.cli.failures import UsageError, failures_in_words
-from dpgp.cli.output import Screen, TextTable, print_files, print_table, shown
-from dpgp.cli.show import print_json
+from dpgp.cli.output import (
+    Screen,
+    TextTable,
+    failures_in_words,
+    print_files,
+    print_json,
+    print_pairs,
+    print_table,
+    shown,
+)
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:
-    from dpgp.ledger.ledger import Ledger
+    pass
 
 app = typer.Typer(no_args_is_help=True)
 LedgerFile = Annotated[Path, typer.Argument(help="A ledger file.", show_default=False)]
@@ -79,14 +86,23 @@ def show(ledger: LedgerFile, json: Json = False) -> None:
 
     dpgp ledger show study.ledger
     """
-    from dpgp.cli.ledger_words import state
+    from dpgp.ledger import Ledger
+    from dpgp.ledger.words import GROUP_HEADINGS, group_rows, state, state_pairs
 
     with failures_in_words():
-        about = state(_open(ledger))
+        about = state(Ledger(ledger))
     if json:
         print_json(about)
         return
-    _print_state(Screen(), about)
+    console = Screen()
+    console.print("[bold]Ledger[/]")
+    print_pairs(console, state_pairs(about))
+    if about["groups"]:
+        rows = [[shown(cell) for cell in row] for row in group_rows(about)]
+        print_table(console, TextTable("Disjoint groups", GROUP_HEADINGS, rows))
+    _print_head(console, about["head"])
+    for warning in about["warnings"]:
+        console.print(f"[bold red]{shown(warning)}[/]", soft_wrap=True, highlight=False)
 
 
 @app.command()
@@ -97,10 +113,11 @@ def history(ledger: LedgerFile, json: Json = False) -> None:
 
     dpgp ledger history study.ledger
     """
-    from dpgp.cli.ledger_words import ENTRY_HEADINGS, entry_rows, entry_values
+    from dpgp.ledger import Ledger
+    from dpgp.ledger.words import ENTRY_HEADINGS, entry_rows, entry_values
 
     with failures_in_words():
-        entries = _open(ledger).entries()
+        entries = Ledger(ledger).entries()
         if json:
             print_json([entry_values(entry) for entry in entries])
             return
@@ -130,8 +147,10 @@ def check(
 
     dpgp ledger check study.ledger --head 5d41402a
     """
+    from dpgp.ledger import Ledger
+
     with failures_in_words():
-        opened = _open(ledger)
+        opened = Ledger(ledger)
         opened.check(head)
         entries = opened.entries()
     console = Screen()
@@ -139,24 +158,5 @@ def check(
     _print_head(console, entries[-1].link)
 
 
-def _open(path: Path) -> Ledger:
-    from dpgp.ledger import Ledger
-
-    return Ledger(path)
-
-
 def _print_head(console: Console, head: str) -> None:
     console.print(f"[dim]head[/] {head}", soft_wrap=True, highlight=False)
-
-
-def _print_state(console: Console, about: dict[str, Any]) -> None:
-    from dpgp.cli.ledger_words import GROUP_HEADINGS, group_rows, state_pairs
-
-    console.print("[bold]Ledger[/]")
-    print_pairs(console, state_pairs(about))
-    if about["groups"]:
-        rows = [[shown(cell) for cell in row] for row in group_rows(about)]
-        print_table(console, TextTable("Disjoint groups", GROUP_HEADINGS, rows))
-    _print_head(console, about["head"])
-    for warning in about["warnings"]:
-        console.print(f"[bold red]{shown(warning)}[/]", soft_wrap=True, highlight=False)

@@ -1,11 +1,13 @@
-"""How commands speak: tables, files and errors, the last as one sentence with a remedy."""
+"""How commands speak: tables, files and failures, the last as one sentence with a remedy."""
 
 from __future__ import annotations
 
 import os
 import shlex
 import shutil
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,11 +17,14 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.padding import Padding
 from rich.table import Table
 
-from dpgp.plain_text import made_plain
+from dpgp.plain_text import is_plain, made_plain
+from dpgp.study.errors import Face, UsageError, said
 
 # Exit codes: docs/command-line.md
+STOPPED = 1
 USAGE_ERROR = 2
 DATA_ERROR = 4
 
@@ -117,3 +122,101 @@ def print_files(console: Console, files: Sequence[Path]) -> None:
     """Say where the files are."""
     for path in files:
         console.print(f"[dim]wrote[/] {shown(str(path))}", soft_wrap=True, highlight=False)
+
+
+def print_pairs(console: Console, pairs: list[list[str]]) -> None:
+    """Print words and what they stand for, side by side."""
+    grid = Table.grid(padding=(0, 3))
+    for _ in range(2):
+        grid.add_column(overflow="fold")
+    for word, meaning in pairs:
+        grid.add_row(f"[dim]{shown(word)}[/]", shown(meaning))
+    console.print(Padding(grid, (0, 0, 0, 2)))
+
+
+def print_json(value: object) -> None:
+    """Print strict JSON on standard output."""
+    from json import dumps
+
+    text = dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    text = "\n".join(_escaped(line) for line in text.split("\n"))
+    Screen().print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+def _escaped(line: str) -> str:
+    """Return a line of JSON whose characters that are not plain are escaped."""
+    return "".join(c if is_plain(c) else f"\\u{ord(c):04x}" for c in line)
+
+
+@contextmanager
+def failures_in_words() -> Iterator[None]:
+    """Turn bad options and bad files into one sentence and an exit code."""
+    from dpgp.checked_values import ModelFileError
+    from dpgp.ledger.records import LedgerError
+    from dpgp.privacy.books import BudgetError
+    from dpgp.privacy.exact_sums import UnevenArithmeticError
+    from dpgp.private.tables import ClusterError, TableError
+    from dpgp.sites.roster import SitesError
+
+    try:
+        with _ended_like_ctrl_c():
+            yield
+    except (TableError, ModelFileError, LedgerError, SitesError) as error:
+        raise stop(words(error), DATA_ERROR) from None
+    except (ValueError, TypeError, BudgetError) as error:
+        raise stop(words(error), USAGE_ERROR) from None
+    except (UnevenArithmeticError, ClusterError) as error:
+        raise stop(words(error), STOPPED) from None
+    except (KeyboardInterrupt, typer.Abort) as error:
+        typer.echo(" ".join(["Stopped.", *(notes_of(error) or ["Nothing was spent."])]), err=True)
+        raise typer.Exit(STOPPED) from None
+    except BrokenPipeError:  # whoever reads our output has seen enough
+        forget_standard_output()
+    except OSError as error:
+        where = f" '{error.filename}'" if error.filename else ""
+        text = str(error)  # in words of ours, where the system has none
+        if error.strerror is not None:
+            text = f"cannot write{where}: {error.strerror.lower()}; name another file with -o."
+        raise stop(" ".join([text, *notes_of(error)]), USAGE_ERROR) from None
+    except Exception as error:  # a fault of ours, with its traceback, but not without the books
+        for note in notes_of(error):
+            typer.echo(note, err=True)
+        raise
+
+
+@contextmanager
+def _ended_like_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM stop as Ctrl-C does: with the books, and a terminal as it was."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def words(error: BaseException, face: Face = Face.COMMAND) -> str:
+    """Return what went wrong, and what was spent by then."""
+    return " ".join([said(error, face), *notes_of(error)])
+
+
+def notes_of(error: BaseException) -> list[str]:
+    """Return what an error was told on its way: what was spent, if anything was."""
+    return list(getattr(error, "__notes__", []))
+
+
+def check_output(output: Path, *inputs: str, force: bool) -> None:
+    """Raise, before anything is spent, unless ``output`` can be written and is no input."""
+    there = [name for name in inputs if name != "-" and output.exists() and Path(name).exists()]
+    if any(output.samefile(name) for name in there):
+        raise UsageError(f"'{output}' is read by this command; name another file with -o.")
+    if output.is_dir():
+        raise UsageError(f"'{output}' is a folder; name a file in it with -o.")
+    if output.exists() and not force:
+        raise UsageError(f"'{output}' exists; pass --force to replace it, or name another with -o.")
+    if not output.parent.is_dir():
+        raise UsageError(f"there is no folder '{output.parent}'; create it, or choose another.")
+    if not os.access(output.parent, os.W_OK):
+        raise UsageError(f"the folder '{output.parent}' cannot be written to; choose another.")

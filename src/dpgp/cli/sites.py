@@ -7,23 +7,21 @@ from typing import Annotated
 
 import typer
 
-from dpgp.cli.arguments import Json, LedgerPath, Partition
+from dpgp.cli.arguments import Force, Json, LedgerPath, Partition, Yes
 from dpgp.cli.consent import check_may_spend
-from dpgp.cli.failures import UsageError, failures_in_words
 from dpgp.cli.fit import (
     checked_output,
     checked_source,
-    ledger_of,
     of_study,
-    read_request,
+    read_rows,
     report_model,
     save_model,
     show_and_ask,
 )
-from dpgp.cli.output import Screen, print_files, shown
+from dpgp.cli.output import Screen, failures_in_words, print_files, shown
 from dpgp.cli.progress import working
-from dpgp.cli.request import request_of
-from dpgp.cli.study import Study, with_study_file
+from dpgp.study.errors import UsageError
+from dpgp.study.study import Study
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -93,8 +91,8 @@ def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="Model file to write.")],
     ledger: LedgerPath = None,
     partition: Partition = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Spend without asking.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
+    yes: Yes = False,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Take part in a joint fit with this site's table; all sites end with one model.
@@ -108,21 +106,21 @@ def fit(
     from dpgp.privacy.noise import noise_source
     from dpgp.private.fit import fit_in
     from dpgp.sites import Site
+    from dpgp.study.file import with_study_file
 
     with failures_in_words():
         said = with_study_file(
             Study(data=data, output=output, ledger=ledger, partition=partition), study
         )
-        source, purse, request = checked_source(said), ledger_of(said), request_of(said)
-        path = checked_output(output, source, study, force)
+        source, purse, options = checked_source(said), said.purse, said.options
+        path = checked_output(said, source, force)
         check_may_spend(yes)
-        raw = read_request(source, request)
+        raw = read_rows(source, said)
         seat = Site(site, roster, key)
-        with seat.meeting(request.options, len(raw), noise_source(None)) as meeting:
+        with seat.meeting(options, len(raw), noise_source(None)) as meeting:
             counted = meeting.agreement.rows
-            rows = said.rows if counted is None else counted
-            show_and_ask(request, said, rows, yes=yes, json=json)
+            show_and_ask(said, said.rows if counted is None else counted, yes=yes, json=json)
             with working("Fitting"):
-                model = fit_in(meeting, raw, request.options, thread_count(None), purse)
+                model = fit_in(meeting, raw, options, thread_count(None), purse)
         save_model(of_study(model, said), path, overwrite=force)
     report_model(model, path, json)

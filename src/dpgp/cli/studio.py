@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from dpgp.cli.arguments import LedgerPath
-from dpgp.cli.failures import UsageError, failures_in_words
-from dpgp.cli.output import Screen, shown
+from dpgp.cli.output import Screen, failures_in_words, shown
 from dpgp.package import install
+from dpgp.study.errors import UsageError
 
 
 def studio(

@@ -1,4 +1,4 @@
-"""``dpgp verify`` and ``dpgp sign``: what a model file proves, and who stands behind it."""
+"""``dpgp verify``, ``sign`` and ``audit``: what a file proves, who vouches for it, and attacks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import typer
 from rich.console import Console
 
 from dpgp.cli.arguments import Json, ModelFile
-from dpgp.cli.failures import STOPPED, UsageError, failures_in_words
-from dpgp.cli.output import Screen, print_files, shown
+from dpgp.cli.output import STOPPED, Screen, failures_in_words, print_files, print_json, shown
 from dpgp.cli.progress import working
-from dpgp.cli.show import print_json
+from dpgp.cli.show import in_words, load_model
+from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:
     from dpgp.verify import Finding
@@ -56,7 +56,6 @@ def verify(
 
 
 def _findings(model: Path, key: Path | None) -> list[Finding]:
-    from dpgp.cli.show import in_words
     from dpgp.verify import Finding
     from dpgp.verify import verify as verified
     from dpgp.verify.signature import is_signed_by
@@ -88,13 +87,11 @@ def _print(console: Console, findings: list[Finding], signed: bool) -> None:
     for finding in findings:
         mark = "[green]yes[/]" if finding.holds else "[bold red]NO[/] "
         console.print(f"{mark}  {finding.question} [dim]{shown(finding.detail)}[/]", soft_wrap=True)
-    console.print("[bold]What the file proves[/]")
-    for sentence in PROVES:
-        console.print(f"  {sentence}", soft_wrap=True, highlight=False)
     who = "What you take from its signer" if signed else "What only its publisher can vouch for"
-    console.print(f"[bold]{who}[/]")
-    for sentence in ONLY_THE_SIGNER:
-        console.print(f"  {sentence}", soft_wrap=True, highlight=False)
+    for title, sentences in (("What the file proves", PROVES), (who, ONLY_THE_SIGNER)):
+        console.print(f"[bold]{title}[/]")
+        for sentence in sentences:
+            console.print(f"  {sentence}", soft_wrap=True, highlight=False)
 
 
 def sign(
@@ -125,12 +122,16 @@ def sign(
 
     dpgp sign girls.json --key curator.key
     """
-    from dpgp.cli.show import load_model
     from dpgp.verify import signature
 
     with failures_in_words():
         if create_key is not None:
-            print_files(Screen(), _new_key(create_key))
+            try:
+                print_files(Screen(), list(signature.create_key(create_key)))
+            except FileExistsError as error:
+                raise UsageError(
+                    f"'{error.filename}' exists; choose another name for the key."
+                ) from None
         if model is None:
             if create_key is None:
                 raise UsageError("nothing to sign was named; add a model, or --create-key NAME.")
@@ -142,10 +143,43 @@ def sign(
         print_files(Screen(), [signature.sign(model, key)])
 
 
-def _new_key(name: str) -> list[Path]:
-    from dpgp.verify.signature import create_key
+def audit(
+    rows: Annotated[
+        int, typer.Option(min=1, help="Number of rows of the run with canaries: that of your data.")
+    ] = 5000,
+    thorough: Annotated[
+        bool, typer.Option("--thorough", help="Thousands of neighbours and of releases: minutes.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Chooses the made-up tables, never the noise.")] = 0,
+    json: Json = False,
+) -> None:
+    """Attack our own releases: neighbours, many releases, canaries.
 
-    try:
-        return list(create_key(name))
-    except FileExistsError as error:
-        raise UsageError(f"'{error.filename}' exists; choose another name for the key.") from None
+    On made-up tables; reads no data and spends nothing. Replays fits on
+    neighbouring tables with the same released history and compares exact
+    integers; releases worst-case neighbours many times and bounds ε from
+    below; guesses canaries in one run; looks for noise that repeats.
+    Ends with exit code 1 where an attack found more than is claimed.
+
+    Examples:
+
+    dpgp audit
+
+    dpgp audit --rows 20000 --thorough
+    """
+    from dpgp.audit.run import QUICK, THOROUGH
+    from dpgp.audit.run import audit as attacks
+
+    console, found = Screen(), []
+    with failures_in_words(), working("Attacking"):
+        for attack in attacks(THOROUGH if thorough else QUICK, rows, seed):
+            found.append(attack)
+            if not json:
+                mark = "[green]holds[/]" if attack.holds else "[bold red]BROKEN[/]"
+                line = f"{mark}  {attack.name}: [dim]{shown(attack.detail)}[/]"
+                console.print(line, soft_wrap=True, highlight=False)
+    holds = all(attack.holds for attack in found)
+    if json:
+        print_json({"holds": holds, "attacks": [vars(attack) for attack in found]})
+    if not holds:
+        raise typer.Exit(STOPPED)

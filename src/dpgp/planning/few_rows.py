@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpgp.privacy.books import mu_of_guarantee
+from dpgp.study.errors import RefusedError
 
 DOCUMENT = "docs/choosing-epsilon.md"
 FEWEST = 14.0
@@ -18,9 +19,11 @@ def are_few(rows: int, epsilon: float, delta: float) -> bool:
     return rows * mu_of_guarantee(epsilon, delta) < FEWEST
 
 
-def nothing_better(rows: int, epsilon: float) -> str:
-    """Say so, with the remedy."""
-    return (
-        f"with n = {rows:,} and epsilon = {epsilon:g} no choice beats predicting the mean; raise "
-        f"`epsilon`, collect more rows or tighten the bounds. See {DOCUMENT}."
+def nothing_better(rows: int, epsilon: float) -> RefusedError:
+    """Return the error that says so, with the remedy."""
+    return RefusedError(
+        f"with n = {rows:,} and epsilon = {epsilon:g} no choice beats predicting the mean",
+        "raise `epsilon`, collect more rows or tighten the bounds",
+        DOCUMENT,
+        code="few-rows",
     )

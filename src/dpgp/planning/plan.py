@@ -31,6 +31,7 @@ from dpgp.planning.question import (
 )
 from dpgp.planning.reasons import reasons
 from dpgp.privacy.arguments import DELTA, EPSILON, as_count, as_finite_positive
+from dpgp.study.errors import RefusedError
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -104,10 +105,12 @@ class Plan:
         floor = self._expected(math.inf)
         low, high = SEARCHED
         if error <= floor or self._expected(high) > error:
-            raise ValueError(
+            raise RefusedError(
                 f"an error of {error:g} is not expected with n = {self.n:,} rows, whatever "
                 f"epsilon: {floor:.3g} is left even without noise. Collect more rows, accept a "
-                f"larger error, or tighten the bounds; see {DOCUMENT}."
+                "larger error, or tighten the bounds.",
+                see=DOCUMENT,
+                code="out-of-reach",
             )
         if self._expected(low) <= error:
             return low
@@ -238,15 +241,17 @@ def _check_rows(n: int, answer: Answer) -> None:
         return
     d = answer.design.features.dimension
     if n < d:
-        raise ValueError(
-            f"`n` = {n} is below the number of features, {d}; ask for fewer with "
-            f"`inducing_points` or `features`, or collect more rows. See {DOCUMENT}."
+        raise RefusedError(
+            f"`n` = {n} is below the number of features, {d}",
+            "ask for fewer with `inducing_points` or `features`, or collect more rows",
+            DOCUMENT,
+            code="few-rows",
         )
 
 
 def _check_use(n: int, epsilon: float, errors: Errors) -> None:
     if not _beats_the_mean(errors):
-        raise ValueError(nothing_better(n, epsilon))
+        raise nothing_better(n, epsilon)
 
 
 def _beats_the_mean(errors: Errors) -> bool:

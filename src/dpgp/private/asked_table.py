@@ -19,6 +19,7 @@ from dpgp.private.source import Source
 from dpgp.private.table_objects import is_table, open_object
 from dpgp.private.table_rows import read_files
 from dpgp.private.tables import TableError, TableFile, clean_name, clean_names, require
+from dpgp.study.errors import Face, Words
 
 MOST_PLACES = 20  # that are listed of bad cells
 
@@ -103,10 +104,11 @@ def with_lines(error: TableError, files: Sequence[TableFile], reader: RowReader)
     if not places:
         return error
     listed = ", ".join(places[:MOST_PLACES]) + (", …" if len(places) > MOST_PLACES else "")
-    return TableError(
-        f"{error} These cells are in {listed}. Which lines they are is about people: show it to "
-        "nobody who may not see the table."
+    note = (
+        f"These cells are in {listed}. Which lines they are is about people: show it to nobody who "
+        "may not see the table."
     )
+    return TableError(Words(f"{error} {note}", command=f"{error.on(Face.COMMAND)} {note}"))
 
 
 def _places(files: Sequence[TableFile], reader: RowReader, message: str) -> Iterator[str]:

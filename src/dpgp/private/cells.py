@@ -17,13 +17,19 @@ from dpgp.categories import Category
 from dpgp.numeric import float_of, holds_times
 from dpgp.private.tables import TableError, or_refused
 from dpgp.private.units import MISSING, Codes, Key, keys_of, numbered
+from dpgp.study.errors import Words
 from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.private.table_objects import MixedTable
 
-DECIMALS = {".": "a decimal point (or a comma everywhere, and --decimal ,)", ",": "a decimal comma"}
-"""Marks that numbers may be written with, and what they are called."""
+_NUMBERS = "write numbers with {} and without units, and leave missing ones empty"
+_POINT = _NUMBERS.format("a decimal point (or a comma everywhere, and {})")
+DECIMALS = {
+    ".": Words(*map(_POINT.format, ('decimal=","', "--decimal ,", "say so under “Columns”"))),
+    ",": Words(_NUMBERS.format("a decimal comma")),
+}
+"""What to do about cells that are no numbers, by the mark that they may be written with."""
 
 Column = Any
 """An array of Arrow, whole or in chunks, or one of NumPy with Python's objects."""
@@ -60,8 +66,8 @@ class Cells:
         found = numbers_of(self._with_points(column))
         if found is None:
             raise TableError(
-                f"{self.where}column '{name}' holds cells that are not numbers; write numbers with "
-                f"{DECIMALS[self.decimal]} and without units, and leave missing ones empty."
+                f"{self.where}column '{name}' holds cells that are not numbers",
+                DECIMALS[self.decimal],
             )
         return found
 

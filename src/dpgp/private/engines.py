@@ -62,14 +62,14 @@ class Failure:
     """What went wrong on a worker, in words that may leave it."""
 
     kind: type[Exception]
-    words: str
+    words: tuple[Any, ...]
 
 
 def answers(engine: Engine, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[Any]:
     """Yield what workers answer for every item; raise what went wrong on one of them."""
     for answer in engine.each(partial(_in_words, work), items):
         if isinstance(answer, Failure):
-            raise answer.kind(answer.words)
+            raise answer.kind(*answer.words)
         yield answer
 
 
@@ -78,10 +78,10 @@ def _in_words(work: Callable[[Any], Any], item: Any) -> Any:
     try:
         return work(item)
     except (TableError, UnevenArithmeticError) as error:
-        return Failure(type(error), str(error))
+        return Failure(type(error), error.args)
     except Exception as error:  # whatever it says may quote the data
         words = f"a worker failed with {type(error).__name__}; this pass released nothing."
-        return Failure(ClusterError, words)
+        return Failure(ClusterError, (words,))
 
 
 # --- Dask: the client that is open, or else workers of this machine -------------------------------

@@ -23,6 +23,7 @@ from dpgp.options import Options
 from dpgp.private.source import RowQuestion, total_over
 from dpgp.private.tables import TableError
 from dpgp.private.units import first_rows_of_units
+from dpgp.study.errors import Words
 from dpgp.types import Array, Integers
 
 if TYPE_CHECKING:
@@ -34,9 +35,11 @@ BATCH_ROWS = 2**16
 FARTHEST_TARGET = 2.0**64  # half-widths; beyond any clip, and products with weights stay finite
 MISSING_RULES = ("error", "ignore")
 
-_IGNORE = (
-    'pass --missing ignore, in Python missing="ignore", to let these rows contribute nothing, or '
-    "remove them."
+_THESE_ROWS = "to let these rows contribute nothing, or remove them"
+_IGNORE = Words(
+    f'pass missing="ignore" {_THESE_ROWS}',
+    command=f"pass --missing ignore {_THESE_ROWS}",
+    page=f"choose “contribute nothing” under incomplete rows {_THESE_ROWS}",
 )
 
 
@@ -177,7 +180,8 @@ class RowReader:
         if self.options.missing is Missing.ERROR and np.isnan(codes).any():
             raise TableError(
                 f"{cells.where}column '{name}' has cells that are missing or none of its public "
-                f"levels: {category.words}; {_IGNORE}"
+                f"levels: {category.words}",
+                _IGNORE,
             )
         return codes
 
@@ -185,7 +189,7 @@ class RowReader:
         numbers = cells.numbers(name)
         if self.options.missing is Missing.ERROR and not np.isfinite(numbers).all():
             what = "infinite" if np.isinf(numbers).any() else "missing"
-            raise TableError(f"{cells.where}column '{name}' has {what} cells; {_IGNORE}")
+            raise TableError(f"{cells.where}column '{name}' has {what} cells", _IGNORE)
         return numbers
 
 

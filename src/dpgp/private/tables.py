@@ -7,10 +7,12 @@ read tables.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
+
+from dpgp.plain_text import clean_name as clean_name
+from dpgp.study.errors import RefusedError, Words
 
 if TYPE_CHECKING:
     from dpgp.private.cells import Cells
@@ -24,8 +26,10 @@ CHANGED = "the table changed while it was read; leave it alone until the fit is 
 DAMAGED = "the file is damaged, or cut short; write it again."
 
 
-class TableError(ValueError):
+class TableError(RefusedError):
     """A table that cannot be used; the message names the remedy."""
+
+    code = "table"
 
 
 class ClusterError(RuntimeError):
@@ -68,11 +72,6 @@ class TableFile(Protocol):
     def parts(self, count: int) -> Sequence[TableFile]:
         """Return about ``count`` parts that can be read apart, in their order."""
         ...
-
-
-def clean_name(name: str) -> str:
-    """Return a column's name in one spelling: composed characters, no blanks around."""
-    return unicodedata.normalize("NFC", name).strip()
 
 
 def clean_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -120,4 +119,5 @@ def opened_file(path: str, where: str) -> BinaryIO:
     except OSError as error:
         reason = (error.strerror or "it failed").lower()
     kinds = "a CSV, Excel, Stata, Parquet or Arrow file, a folder or a pattern of them"
-    raise TableError(f"cannot read '{path}': {reason}; name {kinds}, or - for standard input.")
+    named = Words(f"name {kinds}", command=f"name {kinds}, or - for standard input")
+    raise TableError(f"cannot read '{path}': {reason}", named)

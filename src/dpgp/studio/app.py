@@ -17,14 +17,14 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
-from dpgp.cli.failures import UsageError, words
+from dpgp.cli.output import words
+from dpgp.plain_text import as_sentence
 from dpgp.privacy.books import BudgetError
-from dpgp.studio.entrance import COOKIE, Entrance
+from dpgp.studio.asked import REPORT
+from dpgp.studio.entrance import COOKIE, DOOR, Doorkeeper, Entrance
 from dpgp.studio.ledgers import verified
-from dpgp.studio.papers import REPORT
 from dpgp.studio.questions import Body, Studio, Values, table_values
-from dpgp.studio.security import DOOR, Doorkeeper
-from dpgp.studio.words import as_sentence
+from dpgp.study.errors import Face, RefusedError, UsageError
 
 MOST_JSON = 2**20
 """Bytes of a question; a study of a thousand columns has less."""
@@ -33,6 +33,7 @@ REPORT_POLICY = "sandbox allow-scripts; frame-ancestors 'self'"  # the page brin
 A_FAULT = "Something failed in the studio that should not have. It spent nothing."
 STAYS_CLOSED = "An address works once, and not for long: open the one that the terminal shows last."
 NOT_UNDERSTOOD = "the page sent no question; load it again."
+MENDABLE = (ValueError, TypeError, BudgetError, OSError, ClientDisconnect)
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -92,25 +93,19 @@ async def _enter(entrance: Entrance, request: Request) -> Response:
 
 
 async def _answer(ask: Callable[[Body], Values], request: Request) -> Response:
-    """Answer a question in JSON."""
+    """Answer a question in JSON; what a user can mend is one sentence."""
     try:
-        body = await _body(request)
-    except UsageError as error:
-        return _refusal(error)
-    return await _in_words(partial(ask, body))
-
-
-async def _in_words(work: Callable[[], Values]) -> Response:
-    """Return what work finds; what a user can mend is one sentence."""
-    try:
-        return JSONResponse(await run_in_threadpool(work))
-    except (ValueError, TypeError, BudgetError, OSError) as error:
+        return JSONResponse(await run_in_threadpool(ask, await _body(request)))
+    except MENDABLE as error:
         return _refusal(error)
 
 
 def _refusal(error: Exception) -> Response:
-    message = "it cannot be read or written." if isinstance(error, OSError) else words(error)
-    return JSONResponse({"message": as_sentence(message)}, 400)
+    """Return what a user can mend in the page's words, with the code of the rule that it breaks."""
+    unread = isinstance(error, OSError)
+    message = "it cannot be read or written." if unread else words(error, Face.PAGE)
+    code = error.code if isinstance(error, RefusedError) else RefusedError.code
+    return JSONResponse({"message": as_sentence(message), "code": code}, 400)
 
 
 async def _body(request: Request) -> dict[str, Any]:
@@ -132,20 +127,20 @@ async def _body(request: Request) -> dict[str, Any]:
 async def _upload(studio: Studio, request: Request) -> Response:
     try:
         table = await studio.desk.take(request.query_params.get("name", ""), request.stream())
-    except (ValueError, OSError, ClientDisconnect) as error:
+        return JSONResponse(table_values(table))
+    except MENDABLE as error:
         return _refusal(error)
-    return JSONResponse(table_values(table))
 
 
 async def _verify(studio: Studio, request: Request) -> Response:
     try:
         path = await studio.desk.copy(secrets.token_hex(16), request.stream())
-    except (ValueError, OSError, ClientDisconnect) as error:
+        try:
+            return JSONResponse(await run_in_threadpool(verified, path))
+        finally:
+            path.unlink()
+    except MENDABLE as error:
         return _refusal(error)
-    try:
-        return await _in_words(partial(verified, path))
-    finally:
-        path.unlink()
 
 
 async def _paper(studio: Studio, request: Request) -> Response:

@@ -1,27 +1,48 @@
-"""What the page asks for: a study in the words of a study file, about a table that was opened."""
+"""What the page asks for, a study of a table that was opened, and the papers that come of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpgp.cli.failures import UsageError
-from dpgp.cli.fit import ledger_of
-from dpgp.cli.plan import with_usual_budget
-from dpgp.cli.request import Request, request_of
-from dpgp.cli.study import Study
-from dpgp.cli.study_file import study_of
-from dpgp.cli.study_text import study_text
 from dpgp.ledger import Ledger
+from dpgp.options import Options
 from dpgp.report.guarantee import title_of
 from dpgp.studio.desk import Desk, OpenedTable
+from dpgp.study.errors import UsageError
+from dpgp.study.file import study_of, study_text
+from dpgp.study.study import Study
+from dpgp.study.table import options_by_key
+
+if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
 
 STUDY_FILE, MODEL_FILE = "study.yaml", "model.json"
-OURS = ("data", "output", "ledger")
-"""What the studio says itself, and no page."""
+
+
+class Paper(NamedTuple):
+    """A file to download: its name, its kind, and what it is for."""
+
+    name: str
+    media_type: str
+    what: str
+
+
+REPORT, CERTIFICATE, STATEMENT, SCRIPT = (
+    "report.html", "certificate.txt", "statement.md", "fit_in_python.py",
+)  # fmt: skip
+
+PAPERS = (
+    Paper(MODEL_FILE, "application/json", "the model, to publish and to predict with"),
+    Paper(REPORT, "text/html", "the report as one page that works offline"),
+    Paper(CERTIFICATE, "text/plain", "what was released, and what it guarantees"),
+    Paper(STATEMENT, "text/markdown", "a privacy statement for an ethics board"),
+    Paper(STUDY_FILE, "text/yaml", "the study, to keep and to cite: dpgp fit --study"),
+    Paper(SCRIPT, "text/x-python", "a Python script that does the same"),
+)
 
 
 @dataclass(frozen=True)
@@ -32,28 +53,18 @@ class AskedStudy:
     study: Study
 
     @property
-    def request(self) -> Request:
+    def options(self) -> Options:
         """What a fit would be asked for."""
-        request = request_of(self.study)
-        self._check_columns(request)
-        return request
-
-    @property
-    def request_to_plan(self) -> Request:
-        """The same where no budget was chosen yet."""
-        return request_of(with_usual_budget(self.study))
+        options = self.study.options
+        absent = [name for name in self.study.names if name not in self.table.header.names]
+        if absent:
+            raise UsageError(f"'{self.table.name}' has no column '{absent[0]}'; choose another.")
+        return options
 
     @property
     def rows(self) -> int:
         """The number of rows, or a public guess."""
-        if self.study.rows is None:
-            raise UsageError("type how many rows the table has, or a public guess.")
-        return self.study.rows
-
-    @property
-    def ledger(self) -> Ledger | None:
-        """The budget that the fit spends from."""
-        return ledger_of(self.study)
+        return int(self.study.needed("n"))
 
     @property
     def text(self) -> str:
@@ -63,22 +74,16 @@ class AskedStudy:
     @property
     def title(self) -> str:
         """What the study is called."""
-        study = self.study
-        features = [column.name for column in study.features or ()]
-        categories = [column.name for column in study.categories or ()]
-        targets = [column.name for column in study.targets or ()]
-        targets += [] if study.classes is None else [study.classes.name]
-        return study.title or title_of(targets, features + categories)
+        targets, inputs = (
+            [column.name for column in columns]
+            for columns in (self.study.predicted, self.study.inputs)
+        )
+        return self.study.title or title_of(targets, inputs)
 
     def key(self, attempt: int) -> str:
         """Return what is the same for one fit, however many tabs ask for it."""
         parts = "\0".join([self.text, self.table.state, str(attempt)])
         return sha256(parts.encode()).hexdigest()
-
-    def _check_columns(self, request: Request) -> None:
-        absent = [name for name in request.names if name not in self.table.header.names]
-        if absent:
-            raise UsageError(f"'{self.table.name}' has no column '{absent[0]}'; choose another.")
 
 
 def read_asked(body: Mapping[str, Any], desk: Desk, ledger: Ledger | None) -> AskedStudy:
@@ -87,15 +92,41 @@ def read_asked(body: Mapping[str, Any], desk: Desk, ledger: Ledger | None) -> As
     if not isinstance(entries, dict):
         raise UsageError("the page sent no study; load it again.")
     said = {key: value for key, value in entries.items() if value not in ("", {}, None)}
-    if set(OURS) & set(said):
+    # what has no field, the studio says itself
+    if any(each.field is None for key, each in options_by_key().items() if key in said):
         raise UsageError("the page asks for what the studio does not do; load it again.")
-    study = study_of(Path(STUDY_FILE), said)
-    return AskedStudy(
-        table,
-        replace(
-            study,
-            data=table.name if table.is_copy else str(table.path),
-            output=Path(MODEL_FILE),
-            ledger=None if ledger is None else ledger.path,
-        ),
+    study = study_of(Path(STUDY_FILE), said).but(
+        data=table.name if table.is_copy else str(table.path),
+        output=Path(MODEL_FILE),
+        ledger=None if ledger is None else ledger.path,
     )
+    return AskedStudy(table, study)
+
+
+def write_papers(model: FittedModel, title: str, folder: Path) -> None:
+    """Write report, certificate and statement beside the model."""
+    from dpgp.report.html import report_html
+    from dpgp.report.papers import statement
+
+    papers = {
+        REPORT: report_html(model, title, MODEL_FILE),
+        CERTIFICATE: certificate_text(model, title),
+        STATEMENT: statement(model, title),
+    }
+    for name, text in papers.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def certificate_text(model: FittedModel, title: str) -> str:
+    """Return the certificate of a model as plain text."""
+    from dpgp.report.guarantee import guarantee_in_words
+
+    certificate = model.certificate
+    parts = [title, f"Model {model.id}", str(certificate), guarantee_in_words(certificate)]
+    provenance = certificate.provenance
+    if provenance is not None:
+        versions = ", ".join(f"{name} {version}" for name, version in provenance.versions)
+        parts.append(f"Noise: {provenance.random_source}.\nSoftware: {versions}.")
+        if provenance.ledger is not None:
+            parts.append(f"Entry of the ledger: {provenance.ledger}")
+    return "\n\n".join(parts) + "\n"

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import shutil
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from tempfile import gettempdir, mkdtemp
+from typing import TYPE_CHECKING
+from weakref import finalize
 
-from dpgp.cli.failures import UsageError
-from dpgp.cli.header import Header, read_header
+from dpgp.cli.fit import read_header
 from dpgp.plain_text import made_plain
-from dpgp.studio.private_folder import PrivateFolder
+from dpgp.study.errors import Face, UsageError, said
+
+if TYPE_CHECKING:
+    from dpgp.private.files import Header
 
 MOST_BYTES = 2 * 2**30
 """Of one upload; a larger table is named by its path, and not copied."""
+PREFIX = "dpgp-tables-"
+MADE = "new-"
+"""Begins the name of a folder until it is locked, so that nobody takes it for abandoned."""
+SUFFIX = ".of-a-studio"
+"""Ends its name: others may have folders that begin alike."""
+HAS_LOCKS = os.name == "posix"
 
 
 @dataclass(frozen=True)
@@ -102,7 +116,7 @@ class Desk:
         try:
             table = OpenedTable(key, name, path, read_header(str(path)))
         except ValueError as error:  # copies have names that mean nothing to anybody
-            raise UsageError(str(error).replace(str(path), name)) from None
+            raise UsageError(said(error, Face.PAGE).replace(str(path), name)) from None
         self._tables[key] = table
         return table
 
@@ -111,3 +125,47 @@ def _file_name(text: str) -> str:
     """Return the last part of whatever a browser calls the file."""
     name = made_plain(PurePosixPath(PureWindowsPath(text).name).name).strip()
     return name[:200] or "table"
+
+
+class PrivateFolder:
+    """A new folder that only its owner can read, and that goes with its process.
+
+    It goes at the end of the process or, where that was killed, at the next start. A process holds
+    a lock on its folder, which the system releases however the process ends: a folder whose lock is
+    free is nobody's any more. Windows has no such lock, and keeps what the killed leave.
+    """
+
+    def __init__(self) -> None:
+        sweep()
+        made = Path(mkdtemp(prefix=MADE + PREFIX, suffix=SUFFIX))
+        lock = _locked(made) if HAS_LOCKS else None
+        self.path = made.rename(made.with_name(made.name.removeprefix(MADE)))
+        self.remove = finalize(self, _remove, self.path, lock)  # at the latest when Python ends
+
+
+def sweep() -> None:
+    """Remove folders of this user whose process is no more."""
+    for folder in Path(gettempdir()).glob(f"{PREFIX}*{SUFFIX}") if HAS_LOCKS else ():
+        with suppress(OSError):  # another user's, in use, or gone by now
+            _remove(folder, _locked(folder))
+
+
+def _locked(folder: Path) -> int:
+    """Return the lock of a folder of this user, no link to one; an OSError where it is taken."""
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        if os.fstat(descriptor).st_uid != os.getuid():
+            raise PermissionError
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _remove(folder: Path, lock: int | None) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    if lock is not None:
+        os.close(lock)

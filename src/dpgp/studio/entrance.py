@@ -3,6 +3,9 @@
 Everybody on a machine can read command lines. So a browser is opened on a file that only its owner
 can read. It leads to an address whose fragment, which browsers send to nobody, is a code; the page
 there exchanges it for a cookie, by which the studio knows the browser from then on.
+
+A page of another site can make a browser send requests here, but it can forge none of the headers
+``Host``, ``Origin`` and ``Sec-Fetch-Site``, and its requests come without the cookie.
 """
 
 from __future__ import annotations
@@ -14,10 +17,34 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 HOST = "127.0.0.1"
 COOKIE = "dpgp-studio"
 MINUTES = 10
 """How long a code is good for."""
+LOCAL_NAMES = ("127.0.0.1", "localhost")
+SAME_SITE = (None, "none", "same-origin")
+READS = ("GET", "HEAD")
+DOOR = "/enter"
+OUTSIDE = ("/", "/assets/enter.js", "/assets/studio.css")
+"""What everybody on this machine may read: the page that asks for a code."""
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; frame-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
 PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -79,3 +106,55 @@ class Entrance:
         _, first, *_ = (*path.split("/"), "")
         has_place = hmac.compare_digest(first.encode(), self.place.encode())
         return has_place and hmac.compare_digest(cookie.encode(), self.session.encode())
+
+
+class Doorkeeper:
+    """Lets through what comes from the studio's own page, and says nothing to anybody else."""
+
+    def __init__(self, app: ASGIApp, entrance: Entrance) -> None:
+        self.app = app
+        self.entrance = entrance
+        self.hosts = tuple(f"{name}:{entrance.port}" for name in LOCAL_NAMES)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse a request, or pass it on and add headers to the answer."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http" and self._may_ask(scope):
+            await self.app(scope, receive, _with_headers(send))
+        elif scope["type"] == "http":
+            await PlainTextResponse("Not found.", 404, HEADERS)(scope, receive, send)
+
+    def _may_ask(self, scope: Scope) -> bool:
+        headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
+        if headers.getlist("host") not in [[host] for host in self.hosts]:
+            return False
+        if path in OUTSIDE and method in READS:
+            return True
+        was_let_in = path == DOOR or any(
+            self.entrance.knows(path, cookie) for cookie in _cookies(headers)
+        )
+        return was_let_in and self._is_own_page(method, headers)
+
+    def _is_own_page(self, method: str, headers: Headers) -> bool:
+        """Browsers name the origin of every request that changes something."""
+        origin, own = headers.get("origin"), f"http://{headers['host']}"
+        from_here = origin == own or (origin is None and method in READS)
+        return from_here and headers.get("sec-fetch-site") in SAME_SITE
+
+
+def _cookies(headers: Headers) -> list[str]:
+    """Return all cookies of our name: a page at another port may have set one beside ours."""
+    pairs = (pair.strip().partition("=") for pair in headers.get("cookie", "").split(";"))
+    return [value for name, _, value in pairs if name == COOKIE]
+
+
+def _with_headers(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sent

@@ -16,13 +16,12 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-from dpgp.cli.failures import UsageError
+from dpgp.plain_text import as_sentence
 from dpgp.privacy.rounding import text_up
-from dpgp.studio.asked import STUDY_FILE, AskedStudy
+from dpgp.studio.asked import MODEL_FILE, PAPERS, SCRIPT, STUDY_FILE, AskedStudy
 from dpgp.studio.consents import planned_releases
-from dpgp.studio.papers import PAPERS, SCRIPT
-from dpgp.studio.script import script_of
-from dpgp.studio.words import as_sentence
+from dpgp.study.errors import UsageError
+from dpgp.study.script import script_of
 
 WORKER = (sys.executable, "-P", "-m", "dpgp.studio.worker")  # -P: no module of the folder it is in
 NOTHING_SPENT = "Nothing was spent."
@@ -64,6 +63,7 @@ class FitJob:
         """Return what a page shows."""
         if self.is_running:
             self.seconds = time.monotonic() - self.started
+        epsilon, delta = map(text_up, (self.asked.options.epsilon, self.asked.options.delta))
         return {
             "key": self.key,
             "title": self.asked.title,
@@ -74,7 +74,7 @@ class FitJob:
             "seconds": round(self.seconds, 1),
             "message": as_sentence(self.message),
             "health": self.health,
-            "guarantee": self._guarantee(),
+            "guarantee": f"({epsilon}, {delta})-differential privacy",
             "folder": str(self.folder),
             "papers": [
                 {"name": paper.name, "what": paper.what}
@@ -82,10 +82,6 @@ class FitJob:
                 if self.saved and (self.folder / paper.name).is_file()
             ],
         }
-
-    def _guarantee(self) -> str:
-        request = self.asked.request
-        return f"({text_up(request.epsilon)}, {text_up(request.delta)})-differential privacy"
 
     def hear(self, event: Mapping[str, Any]) -> None:
         """Take in what the worker says."""
@@ -98,7 +94,9 @@ class FitJob:
 
     def words(self) -> str:
         """Say how it ended, and what was spent if there is no model to show for it."""
-        notes = list(self.last_words.get("notes", ())) or [self._spent_in_words()]
+        unknown = f"{UNKNOWN} {_all_of_it(self.asked)}"
+        spent = unknown if self.may_have_spent else NOTHING_SPENT
+        notes = list(self.last_words.get("notes", ())) or [spent]
         said = self.last_words.get("message", "")
         text = " ".join([said, *([] if self.saved else notes)]).strip()
         return text.replace(str(self.asked.table.path), self.asked.table.name)
@@ -118,14 +116,8 @@ class FitJob:
         dies without a word may have booked the first.
         """
         spoke = self.last_words is not NO_WORD
-        return self.released > (1 if spoke and self.releases > 1 else 0) or self._has_notes
-
-    @property
-    def _has_notes(self) -> bool:
-        return bool(self.last_words.get("notes"))
-
-    def _spent_in_words(self) -> str:
-        return f"{UNKNOWN} {_all_of_it(self.asked)}" if self.may_have_spent else NOTHING_SPENT
+        booked = self.released > (1 if spoke and self.releases > 1 else 0)
+        return booked or bool(self.last_words.get("notes"))
 
 
 class Jobs:
@@ -168,7 +160,8 @@ class Jobs:
                 )
             if self._running:
                 raise UsageError("another fit is running; wait for its end, or cancel it.")
-            job = FitJob(key, asked, self._new_folder(asked), self._releases(asked))
+            releases = len(planned_releases(asked.options, asked.rows))
+            job = FitJob(key, asked, self._new_folder(asked), releases)
             self._start_process(job)
             self._jobs[key] = job
             return job
@@ -199,9 +192,6 @@ class Jobs:
         for thread in threads:
             thread.join()
 
-    def _releases(self, asked: AskedStudy) -> int:
-        return len(planned_releases(asked.request, asked.rows))
-
     def _new_folder(self, asked: AskedStudy) -> Path:
         """Make the folder of a study, before anything is spent."""
         day = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
@@ -209,8 +199,10 @@ class Jobs:
         folder = self.folder / f"{day}-{slug}"
         folder.mkdir(parents=True)
         (folder / STUDY_FILE).write_text(asked.text, encoding="utf-8", newline="\n")
-        (folder / SCRIPT).write_text(script_of(asked), encoding="utf-8", newline="\n")
-        (folder / SPENT).write_text(f"{_unended(asked)}\n", encoding="utf-8")
+        script = script_of(asked.study, asked.title, MODEL_FILE)
+        (folder / SCRIPT).write_text(script, encoding="utf-8", newline="\n")
+        # what is true of a fit whose studio is killed, written before anything is spent
+        (folder / SPENT).write_text(f"{UNENDED} {_all_of_it(asked)}\n", encoding="utf-8")
         return folder
 
     def _start_process(self, job: FitJob) -> None:
@@ -248,12 +240,7 @@ class Jobs:
         job.end()
 
 
-def _unended(asked: AskedStudy) -> str:
-    """Return what is true of a fit whose studio is killed, written before anything is spent."""
-    return f"{UNENDED} {_all_of_it(asked)}"
-
-
 def _all_of_it(asked: AskedStudy) -> str:
-    request = asked.request
-    words = ALL_OF_IT.format(epsilon=text_up(request.epsilon), delta=text_up(request.delta))
+    options = asked.options
+    words = ALL_OF_IT.format(epsilon=text_up(options.epsilon), delta=text_up(options.delta))
     return words + (WITH_LEDGER if asked.study.ledger is not None else "")

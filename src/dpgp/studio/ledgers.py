@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dpgp.cli.failures import UsageError
-from dpgp.cli.ledger_words import (
+from dpgp.ledger import Ledger
+from dpgp.ledger.words import (
     ENTRY_HEADINGS,
     GROUP_HEADINGS,
     entry_rows,
@@ -15,8 +15,8 @@ from dpgp.cli.ledger_words import (
     state,
     state_pairs,
 )
-from dpgp.ledger import Ledger
 from dpgp.privacy.rounding import text_down
+from dpgp.study.errors import UsageError
 from dpgp.verify import verify
 from dpgp.verify.file import ONLY_THE_SIGNER, PROVES
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from dpgp.cli.failures import UsageError
 from dpgp.ledger import Ledger
-from dpgp.studio.asked import AskedStudy, read_asked
-from dpgp.studio.consents import consent
+from dpgp.studio.asked import PAPERS, AskedStudy, Paper, read_asked
+from dpgp.studio.consents import consent, epsilon_for, forecasts, prevalence_of
 from dpgp.studio.desk import Desk, OpenedTable
-from dpgp.studio.forecasts import epsilon_for, forecasts, told_of
 from dpgp.studio.jobs import Jobs
-from dpgp.studio.knowledge import as_hint
 from dpgp.studio.ledgers import chosen_ledger, ledger_values
-from dpgp.studio.papers import PAPERS, Paper
+from dpgp.study.errors import UsageError
 
 Body = Mapping[str, Any]
 Values = dict[str, Any]
@@ -49,7 +47,7 @@ class Studio:
     def consent(self, body: Body) -> Values:
         """Return what will be public, and the key of a consent to it."""
         asked = self._asked(body)
-        found = consent(asked, told_of(body), self.jobs.folder)
+        found = consent(asked, prevalence_of(body), self.jobs.folder)
         before = self.jobs.ended_before(asked)
         return {**found, "key": self.jobs.key_of(asked), "before": before}
 
@@ -104,5 +102,51 @@ class Studio:
 
 def table_values(table: OpenedTable) -> Values:
     """Return what a page may know of a table: its name and its header."""
-    columns = [{"name": name, "hint": as_hint(name)} for name in table.header.names]
+    columns = [{"name": name, "hint": known_of(name)} for name in table.header.names]
     return {"table": table.key, "name": table.name, "columns": columns}
+
+
+def _bounds(low: float, high: float, why: str) -> Values:
+    return {"low": low, "high": high, "why": why}
+
+
+def _levels(levels: tuple[str, str], why: str) -> Values:
+    return {"levels": list(levels), "why": why}
+
+
+KNOWN: tuple[tuple[str, Values], ...] = (
+    (r"age months|months old", _bounds(0, 240, "months from birth to 20 years")),
+    (r"age|alter|ikä", _bounds(0, 110, "years; hardly anybody is older")),
+    (r"height.*m\b|height|stature|size cm|groesse|größe|pituus",
+     _bounds(40, 220, "cm, from newborns to very tall adults")),
+    (r"weight|mass kg|gewicht|paino", _bounds(0, 250, "kg; most scales end there")),
+    (r"bmi|body mass", _bounds(10, 70, "kg/m², the range of clinical tables")),
+    (r"waist|hip", _bounds(30, 200, "cm; the length of a measuring tape")),
+    (r"systolic|sbp", _bounds(60, 260, "mmHg; the scale of a cuff")),
+    (r"diastolic|dbp", _bounds(30, 160, "mmHg; the scale of a cuff")),
+    (r"pulse|heart rate", _bounds(30, 220, "beats a minute")),
+    (r"temperature|temp", _bounds(34, 43, "°C, the scale of a clinical thermometer")),
+    (r"hba1c", _bounds(3, 18, "%, what laboratories report")),
+    (r"glucose", _bounds(0, 600, "mg/dl, the scale of a home meter")),
+    (r"cholesterol|ldl|hdl|triglyceride", _bounds(0, 600, "mg/dl, what laboratories report")),
+    (r"percent|pct|share|proportion of", _bounds(0, 100, "per cent")),
+    (r"fraction|probability", _bounds(0, 1, "a fraction")),
+    (r"month", _bounds(1, 12, "months of a year")),
+    (r"weekday|day of week", _bounds(1, 7, "days of a week")),
+    (r"hour", _bounds(0, 24, "hours of a day")),
+    (r"year", _bounds(1900, 2030, "years in which somebody alive was born or measured")),
+    (r"latitude|lat", _bounds(-90, 90, "degrees")),
+    (r"longitude|lon|lng", _bounds(-180, 180, "degrees")),
+    (r"sex|gender|geschlecht|sukupuoli", _levels(("F", "M"), "as many questionnaires code it")),
+    (r"smoker|smoking|diabetic|treated|insured|employed|.*yes no",
+     _levels(("no", "yes"), "as many questionnaires code it")),
+)  # fmt: skip
+"""Bounds and levels that everybody knows, by the name of a column; never read from a table: what is
+written here was known before anybody was measured."""
+
+
+def known_of(name: str) -> Values | None:
+    """Return what is public knowledge of a column that is called so, if anything is."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    words = re.sub(r"[\W_]+", " ", words).strip().casefold()
+    return next((what for pattern, what in KNOWN if re.search(rf"\b(?:{pattern})\b", words)), None)

@@ -16,22 +16,15 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
-from dpgp.cli.failures import notes_of
-from dpgp.cli.fit import (
-    checked_source,
-    fit_request,
-    ledger_of,
-    of_study,
-    read_request,
-    save_model,
-)
+from dpgp.cli.fit import checked_source, fit_study, of_study, read_rows, save_model
+from dpgp.cli.output import notes_of
 from dpgp.cli.progress import each_step
-from dpgp.cli.request import request_of
-from dpgp.cli.study import Study, with_study_file
 from dpgp.privacy.books import BudgetError
 from dpgp.report.guarantee import title_of
-from dpgp.studio.asked import MODEL_FILE, STUDY_FILE
-from dpgp.studio.papers import write_papers
+from dpgp.studio.asked import MODEL_FILE, STUDY_FILE, write_papers
+from dpgp.study.errors import Face, said
+from dpgp.study.file import with_study_file
+from dpgp.study.study import Study
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
@@ -75,16 +68,17 @@ def interrupted_with_input() -> Iterator[None]:
         over.set()
 
 
-def fit_study(folder: Path, table: str, voice: Voice) -> tuple[FittedModel, str]:
+def fitted(folder: Path, table: str, voice: Voice) -> tuple[FittedModel, str]:
     """Fit the study of a folder and save its model, as the command line does."""
-    said = with_study_file(Study(data=table), folder / STUDY_FILE)
-    request, ledger = request_of(said), ledger_of(said)
+    study = with_study_file(Study(data=table), folder / STUDY_FILE)
+    ledger = study.purse
+    study.check()
     voice.say(step=READING)
-    rows = read_request(checked_source(said), request)
+    rows = read_rows(checked_source(study), study)
     with each_step(lambda step: voice.say(step=step, spends=True)):
-        model = of_study(fit_request(request, rows, ledger), said)
+        model = of_study(fit_study(study, rows, ledger), study)
     save_model(model, folder / MODEL_FILE)
-    return model, said.title or title_of(model.target_names, model.input_names)
+    return model, study.title or title_of(model.target_names, model.input_names)
 
 
 def main(folder: Path, table: str) -> None:
@@ -92,7 +86,7 @@ def main(folder: Path, table: str) -> None:
     voice = Voice()
     try:
         with interrupted_with_input():
-            model, title = fit_study(folder, table, voice)
+            model, title = fitted(folder, table, voice)
         voice.say(step=WRITING, saved=True)
         write_papers(model, title, folder)
         voice.say(health=list(model.health), ended="done")
@@ -106,7 +100,7 @@ def _message(error: BaseException, spends: bool) -> str:
     """Return what a user can mend; once rows were asked, a text may be about them."""
     if isinstance(error, OSError):
         return f"{(error.strerror or 'it failed').lower()}; choose another folder."
-    return str(error) if isinstance(error, IN_WORDS) and not spends else A_FAULT
+    return said(error, Face.PAGE) if isinstance(error, IN_WORDS) and not spends else A_FAULT
 
 
 if __name__ == "__main__":

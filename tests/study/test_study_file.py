@@ -1,15 +1,13 @@
 """A study that is written is the study that is read."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 
-from dpgp.cli.columns import LevelColumn
-from dpgp.cli.study import Study
-from dpgp.cli.study_file import read_study
-from dpgp.cli.study_text import study_text
+from dpgp.study.columns import LevelColumn
+from dpgp.study.file import read_study, study_text
+from dpgp.study.study import Study
 from random_studies import studies
 
 
@@ -21,11 +19,9 @@ def folder(tmp_path_factory):
 @given(study=studies())
 def test_a_study_survives_its_file(folder, study):
     path = folder / "study.yaml"
-    said = replace(
-        study, data="my table.csv", output=Path("model.json"), ledger=Path("/a/s.ledger")
-    )
+    said = study.but(data="my table.csv", output=Path("model.json"), ledger=Path("/a/s.ledger"))
     path.write_text(study_text(said), encoding="utf-8")
-    expected = replace(said, data=str(folder / "my table.csv"), output=folder / "model.json")
+    expected = said.but(data=str(folder / "my table.csv"), output=folder / "model.json")
     assert read_study(path) == expected
 
 

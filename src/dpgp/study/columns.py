@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from dpgp.cli.failures import UsageError
-from dpgp.plain_text import NAME_RULE, is_name
-
-if TYPE_CHECKING:
-    from dpgp.categories import Category
+from dpgp.plain_text import NAME_RULE, clean_name, is_name
+from dpgp.study.errors import UsageError
 
 WHY_PUBLIC = "bounds are public knowledge and never read from the data"
 WHY_LEVELS_ARE_PUBLIC = "levels are public knowledge and never read from the data"
@@ -40,13 +37,6 @@ class LevelColumn(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name}, one of the public levels {', '.join(self.levels)}"
-
-    @property
-    def category(self) -> Category:
-        """The levels, with the numbers by which rows know them."""
-        from dpgp.categories import Category
-
-        return Category(self.levels)
 
 
 def read_columns(option: str, texts: Sequence[str] | None) -> tuple[Column, ...] | None:
@@ -101,8 +91,6 @@ def checked_levels(name: str, levels: Sequence[str]) -> LevelColumn:
 
 
 def _checked_name(name: str) -> str:
-    from dpgp.private.tables import clean_name
-
     if not clean_name(name):
         raise UsageError("a column has no name; write one before its bounds or levels.")
     if not is_name(clean_name(name)):

@@ -8,13 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
-from studio_client import girls
 
-from dpgp.cli.columns import Column, LevelColumn
-from dpgp.cli.fit import fit_request, read_request
-from dpgp.cli.header import Header, read_header
-from dpgp.cli.study import Study
+from dpgp.cli.fit import fit_study, read_header, read_rows
 from dpgp.decimal_mark import DecimalMark
 from dpgp.options import Options
 from dpgp.outcomes import NUMBER
@@ -22,23 +17,23 @@ from dpgp.outcomes.count import Counted
 from dpgp.planning.plan import plan_of
 from dpgp.privacy import noise
 from dpgp.private.tables import TableError
-from dpgp.studio.asked import AskedStudy
-from dpgp.studio.desk import OpenedTable
-from dpgp.studio.script import script_of
-from random_studies import studies
+from dpgp.study.columns import Column, LevelColumn
+from dpgp.study.script import script_of
+from dpgp.study.study import Study
+from random_studies import girls, studies
 
 
-def asked_of(study, folder, delimiter=",", name="table.csv"):
-    predicted = study.targets or (study.classes,)
-    columns = [*(study.features or ()), *(study.categories or ()), *predicted]
-    names = [column.name for column in columns] + ([] if study.unit is None else [study.unit])
-    table = OpenedTable("key", name, folder / name, Header(tuple(names), delimiter))
-    return AskedStudy(table, replace(study, data=name))
+def about(study, name="table.csv"):
+    return study.but(data=name)
 
 
-def run(asked, folder):
+def text_of(study):
+    return script_of(study, study.title or "A study", "model.json")
+
+
+def run(study, folder):
     path = folder / "script.py"
-    path.write_text(script_of(asked), encoding="utf-8")
+    path.write_text(text_of(study), encoding="utf-8")
     return runpy.run_path(str(path))
 
 
@@ -48,10 +43,10 @@ def folder(tmp_path_factory):
 
 
 @settings(max_examples=60)
-@given(study=studies(), delimiter=st.sampled_from([",", ";", "\t", None]))
-def test_the_script_asks_the_same(folder, study, delimiter):
+@given(study=studies())
+def test_the_script_asks_the_same(folder, study):
     """The options of a plan are everything it depends on, but for the number of rows."""
-    asked = asked_of(study, folder, delimiter)
+    asked = about(study)
     seen = {}
 
     def plan_with(options, n, **_):
@@ -62,7 +57,7 @@ def test_the_script_asks_the_same(folder, study, delimiter):
         script = run(asked, folder)
         script["plan"]()
     assert seen["n"] == study.rows
-    options = asked.request.options  # a count is planned as a number
+    options = asked.options  # a count is planned as a number
     planned = replace(options, outcome=NUMBER) if study.counts else options
     assert said(seen["options"]) == said(planned)
     question = script["QUESTION"]
@@ -98,9 +93,8 @@ def test_the_script_plans_the_same(folder, outcome):
         rows=300,
         title='"""quoted\\',
     )
-    asked = asked_of(study, folder)
-    planned = run(asked, folder)["plan"]()
-    assert planned.forecasts == plan_of(asked.request.options, 300).forecasts
+    planned = run(about(study), folder)["plan"]()
+    assert planned.forecasts == plan_of(study.options, 300).forecasts
 
 
 PEOPLE = Study(
@@ -118,23 +112,22 @@ PEOPLE = Study(
 SEX = LevelColumn("sex", ("F", "M"))
 ALL_KINDS = {
     "a number": PEOPLE,
-    "a count": replace(PEOPLE, counts=True),
-    "two classes": replace(PEOPLE, targets=None, classes=SEX, categories=None),
+    "a count": PEOPLE.but(counts=True),
+    "two classes": PEOPLE.but(targets=None, classes=SEX, categories=None),
 }
 
 
 @pytest.mark.parametrize("study", ALL_KINDS.values(), ids=list(ALL_KINDS))
 def test_the_script_fits_the_same(tmp_path, monkeypatch, study):
     (tmp_path / "table.csv").write_text(girls(), encoding="utf-8")
-    check_fits_the_same(asked_of(study, tmp_path), tmp_path, monkeypatch)
+    check_fits_the_same(about(study), tmp_path, monkeypatch)
 
 
-def check_fits_the_same(asked, folder, monkeypatch):
+def check_fits_the_same(study, folder, monkeypatch):
     """With seeded noise the script's model and the command line's predict the same."""
-    study, request = asked.study, asked.request
-    theirs = run(asked, folder)["fit"](random_state=0).model_
+    theirs = run(study, folder)["fit"](random_state=0).model_
     monkeypatch.setattr(noise, "noise_source", lambda _: noise.SimulatedNoise(0))
-    ours = fit_request(request, read_request(str(asked.table.path), request))
+    ours = fit_study(study, read_rows(str(folder / study.data), study))
     new = [[9.0, "F"], [12.0, "M"]] if study.categories else [[9.0], [12.0]]
     np.testing.assert_allclose(theirs.predict(new), ours.predict(new), rtol=1e-9)
     assert theirs.options.outcome == ours.options.outcome
@@ -158,15 +151,14 @@ def test_the_script_reads_what_the_studio_opens(tmp_path, monkeypatch, suffix):
     WRITE[suffix](table, tmp_path / f"table.{suffix}")
     header = read_header(str(tmp_path / f"table.{suffix}"))
     assert header.names == tuple(table.columns)
-    asked = asked_of(PEOPLE, tmp_path, header.delimiter, f"table.{suffix}")
-    check_fits_the_same(asked, tmp_path, monkeypatch)
+    check_fits_the_same(about(PEOPLE, f"table.{suffix}"), tmp_path, monkeypatch)
 
 
 def test_the_script_reads_decimal_commas(tmp_path, monkeypatch):
     text = girls().replace(",", ";").replace(".", ",")
     (tmp_path / "table.csv").write_text(text, encoding="utf-8")
-    study = replace(PEOPLE, decimal=DecimalMark.COMMA)
-    check_fits_the_same(asked_of(study, tmp_path, ";"), tmp_path, monkeypatch)
+    study = PEOPLE.but(decimal=DecimalMark.COMMA)
+    check_fits_the_same(about(study), tmp_path, monkeypatch)
 
 
 def test_the_script_lets_no_quotation_mark_swallow_rows(tmp_path):
@@ -176,15 +168,15 @@ def test_the_script_lets_no_quotation_mark_swallow_rows(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("\n".join([*lines, f'{others[-1]},"']) + "\n", encoding="utf-8")
     assert len(pd.read_csv(path)) == 1
-    fit = run(asked_of(PEOPLE, tmp_path), tmp_path)["fit"]
+    fit = run(about(PEOPLE), tmp_path)["fit"]
     with pytest.raises(TableError, match="stray quotation mark") as refused:
         fit(random_state=0)
     assert not hasattr(refused.value, "spent")
 
 
 def test_the_script_spends_from_the_ledger(tmp_path):
-    study = replace(PEOPLE, ledger=tmp_path / "it's.ledger", partition="north")
-    text = script_of(asked_of(study, tmp_path))
+    study = PEOPLE.but(ledger=tmp_path / "it's.ledger", partition="north")
+    text = text_of(about(study))
     ledger = repr(str(tmp_path / "it's.ledger"))
     assert f"fit(ledger=dpgp.Ledger({ledger}).partition('north'))" in text
 
@@ -192,7 +184,7 @@ def test_the_script_spends_from_the_ledger(tmp_path):
 def test_the_script_spends_nothing_where_it_could_not_save(tmp_path, monkeypatch):
     (tmp_path / "model.json").write_text("old")
     path = tmp_path / "script.py"
-    path.write_text(script_of(asked_of(PEOPLE, tmp_path)), encoding="utf-8")
+    path.write_text(text_of(about(PEOPLE)), encoding="utf-8")
     monkeypatch.setattr("builtins.input", lambda _: "y")
     with pytest.raises(SystemExit, match=r"model\.json exists.*Nothing was spent"):
         runpy.run_path(str(path), run_name="__main__")
