@@ -23,7 +23,7 @@ from dpgp.ledger.ledger import ledger_of
 from dpgp.model.methods import EffectMethods, OutputMethods
 from dpgp.numeric import check_column_names, column_names, target_names
 from dpgp.options import Options
-from dpgp.planning.few_rows import FewRowsWarning, are_few, nothing_better
+from dpgp.planning.setting import FewRowsWarning, are_few, nothing_better
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.privacy.noise import noise_source
 from dpgp.private.fit import fit_alone_or_jointly

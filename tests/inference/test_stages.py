@@ -12,7 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Wh
 from dpgp import PrivateGPRegressor
 from dpgp.inference.few.target import AT_ONCE, POINTS, TargetFit, infer
 from dpgp.inference.hyperparameters import default_kernel, hyper_prior
-from dpgp.planning.few_rows import FewRowsWarning
+from dpgp.planning.setting import FewRowsWarning
 from dpgp.privacy.noise import SeededNoiseWarning
 
 FIXED = ConstantKernel(0.2, "fixed") * RBF(0.4, "fixed")

@@ -10,10 +10,9 @@ from dpgp import Ledger, PrivateGPRegressor
 from dpgp.checked_values import MOST_NUMBERS, ModelFileError
 from dpgp.domain import Box
 from dpgp.inference.many.plan import FEWEST_POINTS, MOST_POINTS
-from dpgp.model.file.before_fit import check_savable
 from dpgp.options import Options
 from dpgp.planning import file_room
-from dpgp.planning.file_room import has_room_for_scale, most_points, numbers
+from dpgp.planning.file_room import check_savable, has_room_for_scale, most_points, numbers
 from dpgp.planning.scale_design import scale_layout
 from dpgp.privacy.books import Books
 

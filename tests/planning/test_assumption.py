@@ -3,9 +3,9 @@ import pytest
 
 import dpgp
 from dpgp.outcomes.yes_no import YesNo, two_classes
-from dpgp.planning.assumption import Assumption
 from dpgp.planning.forecast import Errors
-from dpgp.planning.reasons import are_limited_by_features
+from dpgp.planning.question import are_limited_by_features
+from dpgp.planning.setting import Assumption
 
 YES_NO = YesNo(two_classes(("no", "yes")))
 WIDE = {"n": 3000, "bounds": (0, 10), "epsilon": 1.0, "delta": 1e-6}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpgp
-from dpgp.planning.few_rows import FEWEST, FewRowsWarning, are_few, nothing_better
+from dpgp.planning.setting import FEWEST, FewRowsWarning, are_few, nothing_better
 from dpgp.privacy.books import mu_of_guarantee
 
 ABOUT = {"bounds": (0, 1), "target_bounds": (0, 1), "delta": 1e-6}

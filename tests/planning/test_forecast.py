@@ -6,7 +6,6 @@ from scipy.stats import norm
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from dpgp.inference.hyperparameters import default_kernel
-from dpgp.planning.assumption import Assumption
 from dpgp.planning.design import layouts
 from dpgp.planning.forecast import (
     ExpectedStage,
@@ -22,7 +21,7 @@ from dpgp.planning.prior_functions import (
     _even_points,
     plausible_functions,
 )
-from dpgp.planning.setting import Setting
+from dpgp.planning.setting import Assumption, Setting
 from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.privacy.neighbours import Neighbours

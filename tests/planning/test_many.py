@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import dpgp
-from dpgp.planning.assumption import Assumption
 from dpgp.planning.many import plausible_many
-from dpgp.planning.setting import Setting
+from dpgp.planning.setting import Assumption, Setting
 
 
 def planned(columns, n, epsilon, **options):

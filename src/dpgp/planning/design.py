@@ -27,10 +27,9 @@ from dpgp.kernels.parameters import MEDIAN_LENGTH, median_length
 from dpgp.kernels.stationary import RBF
 from dpgp.options import Options
 from dpgp.outcomes import NUMBER, OutcomeKind
-from dpgp.planning.assumption import Assumption
 from dpgp.planning.forecast import Errors, Outlook, Prospect, after_steps
 from dpgp.planning.prior_functions import Functions, plausible_functions
-from dpgp.planning.setting import Setting
+from dpgp.planning.setting import Assumption, Setting
 from dpgp.types import Array
 
 if TYPE_CHECKING:

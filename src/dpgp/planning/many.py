@@ -31,10 +31,9 @@ from dpgp.inference.many.target import FIRST_CLIP
 from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.kernels.formula import batch_gram
 from dpgp.options import Options
-from dpgp.planning.assumption import Assumption
 from dpgp.planning.design import asked_features
 from dpgp.planning.forecast import Errors
-from dpgp.planning.setting import Setting
+from dpgp.planning.setting import Assumption, Setting
 from dpgp.point_sets import normal_points
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.types import Array

@@ -7,7 +7,7 @@ functions are like. No data is seen. docs/choosing-epsilon.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.blas import single_threaded_blas
+from dpgp.categories import read_categories
+from dpgp.domain import Box
 from dpgp.options import Options
-from dpgp.planning.assumption import Assumption
-from dpgp.planning.boxes import input_box, target_box
-from dpgp.planning.few_rows import DOCUMENT, nothing_better
+from dpgp.outcomes.yes_no import class_box, two_classes
 from dpgp.planning.forecast import Errors
 from dpgp.planning.many import ManyFunctions, asked_many
 from dpgp.planning.prior_functions import Functions, broad_functions
@@ -28,8 +28,9 @@ from dpgp.planning.question import (
     PlannedDesign,
     Question,
     planned_design,
+    reasons,
 )
-from dpgp.planning.reasons import reasons
+from dpgp.planning.setting import DOCUMENT, Assumption, nothing_better
 from dpgp.privacy.arguments import DELTA, EPSILON, as_count, as_finite_positive
 from dpgp.study.errors import RefusedError
 from dpgp.types import Array
@@ -276,3 +277,29 @@ def _curve(
         np.array([exact[n] for n, _ in points]),
         np.array([_beats_the_mean(each) for each in errors]),
     )
+
+
+def input_box(bounds: Any, categories: Any = None) -> Box:
+    """Read one pair for each input that is no category; a single pair is one input."""
+    listed = list(categories) if isinstance(categories, Mapping) else []
+    if isinstance(bounds, Mapping) or (bounds is None and listed):
+        names = list(dict.fromkeys([*(bounds or {}), *map(str, listed)]))
+        kinds = read_categories(categories, names, len(names))
+        return Box.from_bounds(bounds, len(names), names, categories=kinds)
+    single = bounds is None or (len(bounds) == 2 and all(np.ndim(end) == 0 for end in bounds))
+    columns = (1 if single else len(bounds)) + len(listed)
+    kinds = read_categories(categories, None, columns)
+    return Box.from_bounds(bounds, columns, categories=kinds)
+
+
+def target_box(target_bounds: Any, classes: Any) -> Box:
+    """Read one pair, a list of pairs, or two classes."""
+    if classes is not None:
+        if target_bounds is not None:
+            raise ValueError(
+                "`classes` and `target_bounds` contradict; two classes have no bounds."
+            )
+        return class_box(two_classes(classes))
+    listed = isinstance(target_bounds, list | tuple) and any(np.ndim(p) for p in target_bounds)
+    count = len(target_bounds) if listed else 1
+    return Box.from_bounds(target_bounds, count, argument="target_bounds")

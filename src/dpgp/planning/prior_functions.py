@@ -15,7 +15,7 @@ from dpgp.inference.hyperparameters import WeightedPoints, hyper_prior, thin
 from dpgp.kernels.formula import batch_diag, batch_gram
 from dpgp.kernels.known import as_kernel
 from dpgp.kernels.parameters import Measure
-from dpgp.planning.assumption import Assumption
+from dpgp.planning.setting import Assumption
 from dpgp.point_sets import normal_points
 from dpgp.types import Array
 

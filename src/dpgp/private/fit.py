@@ -13,9 +13,9 @@ import numpy as np
 from dpgp.blas import single_threaded_blas
 from dpgp.ledger import Ledger
 from dpgp.ledger.ledger import FitPrice
-from dpgp.model.file.before_fit import check_savable
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
+from dpgp.planning.file_room import check_savable
 from dpgp.privacy.books import Books
 from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.exact_sums import UNIT, check_arithmetic
