@@ -14,8 +14,8 @@ DEFAULT_WEIGHTS = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)
 UNLIMITED_STAGES = 4
 """Stages in a learned metric where nothing has a price."""
 
-INPUT_MODEL, CELLS, METRIC_GUARD = 0.05, 0.05, 0.03
-"""Shares of a fit whose stages learn a metric."""
+INPUT_MODEL, CELLS, GUARD = 0.05, 0.05, 0.03
+"""Shares of histograms and cells of many inputs, and of the guard of the mean."""
 FEWEST_CELLS, MOST_CELLS = 8, 256
 
 
@@ -112,16 +112,11 @@ def most_cells(rows: float, noise: float) -> int:
     return int(_within(rows / max(4.0 * noise, 1e-9), 1, MOST_CELLS))
 
 
-def for_guard(fit: ClaimedFit) -> float:
-    """5 %, and 3 % where a metric is learned."""
-    return METRIC_GUARD if fit.learns_metric else 0.05
-
-
 def guards(fit: ClaimedFit) -> bool:
     """Return whether residuals are clipped, and many inputs leave a mean known to a tenth."""
     if not fit.clips or not fit.learns_metric:
         return fit.clips
-    return _noise_of_sum(fit, METRIC_GUARD) <= 0.1 * fit.rows * math.sqrt(0.75)
+    return _noise_of_sum(fit, GUARD) <= 0.1 * fit.rows * math.sqrt(0.75)
 
 
 def stage_weights(fit: ClaimedFit) -> tuple[float, ...]:

@@ -125,7 +125,7 @@ BEFORE_STAGES = (
 AFTER_STAGES = (
     PlannedStep(
         "guard of the mean", "gram", _two, _gram_of(lambda fit: fit.coordinates + 1),
-        shares.guards, shares.for_guard,
+        shares.guards, shares.constant(shares.GUARD),
     ),
     PlannedStep(
         "local scale", "gram", _two, _gram_of(lambda fit: fit.scale_features or 0),

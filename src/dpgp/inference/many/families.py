@@ -32,12 +32,12 @@ REFERENCE = np.array([0.5, 0.8, 0.6, 0.3, 0.7])
 """Prior sds of constant, line, sum, broad and smooth part, in sds of the target. By hand: a line
 may explain most, and what is broad is there to keep doubt alive."""
 
-LOG_SD_OF_SDS, LENGTH_SD = 1.0, 0.5
+LOG_SD_OF_SDS, LENGTH_SD = 0.7, 0.5
 """Prior sds of the logarithm of every prior sd around the reference, and of that of the length:
-factors of 2.7 and of 1.65. The first from 112 cells of one and three inputs, docs/results/frame.md:
-with 0.7 a constant cost 14 directions."""
+factors of two and of 1.65. With 1.0 lines and constants gain a twentieth, and sums of functions of
+five inputs, whose parts are then given up before they are found, lose a third."""
 
-LOWEST, HIGHEST = 0.1, 1.35
+LOWEST, HIGHEST = 0.3, 1.35
 """Smallest prior sd, relative to the reference, and largest one, that stages may come to: no part
 is given up while records are few, and none explains much more than there is. By hand."""
 
