@@ -23,10 +23,10 @@ from dpgp.inference.many.records import NormalEquations
 from dpgp.types import Array
 
 LOG_STEP = 0.5
-LOG_SD_OF_SDS = 1.0
+LOG_SD_OF_SDS = 0.7
 """Prior sd of the logarithm of every prior sd, around the reference."""
 
-LOWEST, HIGHEST = 0.1, 1.35
+LOWEST, HIGHEST = 0.3, 1.35
 
 JITTERS = 10.0 ** np.arange(-8.0, 1.0, 2.0)
 """Relative to the mean variance."""
