@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpgp.domain import Box
+from dpgp.features.inputs import UnitInputs
 from dpgp.inference.many.plan import clip_kappa, inducing_points
 from dpgp.options import Options
 from dpgp.outcomes import NUMBER, OutcomeKind
@@ -167,7 +168,7 @@ class Answer:
 
 def planned_design(answer: Answer, box: Box) -> PlannedDesign:
     """Describe a design in public numbers; inducing points in the units of the inputs."""
-    chosen = _learned(answer) if answer.design is None else _chosen(answer.design, box)
+    chosen = _learned(answer, box) if answer.design is None else _chosen(answer.design, box)
     return PlannedDesign(
         **chosen,
         stages=tuple(stage.share for stage in answer.stages),
@@ -203,13 +204,13 @@ def _chosen(design: Design, box: Box) -> dict[str, Any]:
     }
 
 
-def _learned(answer: Answer) -> dict[str, Any]:
+def _learned(answer: Answer, box: Box) -> dict[str, Any]:
     """Describe features that are learned: their points are drawn from what is released."""
     signal, columns = answer.setting.signal, answer.setting.columns
     return {
         "features": ("learned",),
         "feature_shares": (1.0,),
-        "n_features": inducing_points(signal, columns),
+        "n_features": inducing_points(signal, UnitInputs(box).dimension),
         "inducing_points": np.empty((0, columns)),
         "length_scales": (None,),
         "target_weight": 1.0,

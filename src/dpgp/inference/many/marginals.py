@@ -51,7 +51,8 @@ class Marginals:
     def warp(self) -> Warp:
         """Return the half-way mix of the private CDF and an affine map of the central interval.
 
-        An atom needs no room of its own: its mass is spread evenly.
+        Beyond that interval the map goes on as a logarithm: few rows are there, and may differ. An
+        atom needs no room of its own: its mass is spread evenly.
         """
         even = 1.0 / self.masses.shape[1]
         spread = np.where(np.isnan(self.atoms), self.masses, 0.0)
