@@ -108,7 +108,7 @@ PEOPLE: Mapping[str, tuple[KnownTable, Mapping[str, tuple[float, float]]]] = {
 """Tables of two inputs, and the third; one input is the first of them."""
 
 
-class Rows(NamedTuple):
+class TaskRows(NamedTuple):
     """Rows to fit, and others to score by: their function, or their values."""
 
     X: Array
@@ -174,13 +174,13 @@ def fit(
         yield Trial(f"{name}, {inputs} inputs, n = {n:,}", method, epsilon, DELTA), score
 
 
-def draw(name: str, inputs: int, n: int, rng: np.random.Generator) -> Rows:
+def draw(name: str, inputs: int, n: int, rng: np.random.Generator) -> TaskRows:
     """Return n rows of a task, and others to score by."""
     if name in PEOPLE:
         people = _people(name, inputs)
         chosen, others = np.split(rng.permutation(len(people.y)), [n])
         X, y = people.X, people.y
-        return Rows(
+        return TaskRows(
             X[chosen], y[chosen], X[others], y[others], people.bounds, people.target_bounds, False
         )
     function, law = TASKS[name]
@@ -188,7 +188,7 @@ def draw(name: str, inputs: int, n: int, rng: np.random.Generator) -> Rows:
     f = function(X)
     f = (f - f.mean()) / (f.std() or 1.0)
     y = np.clip(f[:n] + NOISE * rng.standard_normal(n), -BOUND, BOUND)
-    return Rows(X[:n], y, X[n:], f[n:], [(-1.0, 1.0)] * inputs, (-BOUND, BOUND), True)
+    return TaskRows(X[:n], y, X[n:], f[n:], [(-1.0, 1.0)] * inputs, (-BOUND, BOUND), True)
 
 
 @cache
@@ -206,7 +206,7 @@ def _most_rows(name: str, inputs: int) -> int:
     return len(_people(name, inputs).y) - TEST_ROWS // 2 if name in PEOPLE else max(ROWS)
 
 
-def _score(gp: PrivateGPRegressor, rows: Rows) -> dict[str, float]:
+def _score(gp: PrivateGPRegressor, rows: TaskRows) -> dict[str, float]:
     if rows.knows_function:
         found = score_mean(gp, rows.test, rows.truth)
         return {"rmse": BOUND * found["rmse"], "coverage_95": found["coverage_95"]}

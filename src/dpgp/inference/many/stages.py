@@ -23,6 +23,9 @@ from dpgp.types import Array
 SMALLEST_NORM = 0.3
 """Features of a row are divided by their norm, or by this where it is smaller."""
 
+STEEPER = 4.0
+"""Of the metric, half of all lengths: gradients are averages, and a step is steep in one place."""
+
 LEAST_NOISE = 1e-4
 """Relative noise below which directions are as good as known: keeps a fit without noise stable."""
 
@@ -85,7 +88,8 @@ class ManyInputsFit:
         """Read all records in metrics of the posterior, and keep what raises the evidence most."""
         sums = sum(gradient_metric(self.dictionary, target.belief) for target in self.targets)
         metric = np.asarray(sums) / len(self.targets)
-        candidates = (metric, np.diag(np.diag(metric)))
+        several = (np.diag(np.diag(metric)),) if len(metric) > 1 else ()
+        candidates = (metric, *several, STEEPER * metric)
         with ThreadPoolExecutor(len(candidates)) as pool:
             readings = list(pool.map(self._read_in, candidates))
         for evidence, dictionary, targets in readings:
