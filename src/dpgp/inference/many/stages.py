@@ -12,6 +12,7 @@ from dpgp.features.projected import ProjectedFeatures
 from dpgp.inference.many.belief import WeightBelief, lower_root, prior_root
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.metric import first_metric, gradient_metric, metric_root
+from dpgp.inference.many.plan import MOST_POINTS, points_that_cover
 from dpgp.inference.many.records import gram_correction, operator_of
 from dpgp.inference.many.synthetic import anchors_among
 from dpgp.inference.many.target import Centre, Measured, Target
@@ -24,7 +25,8 @@ SMALLEST_NORM = 0.3
 """Features of a row are divided by their norm, or by this where it is smaller."""
 
 STEEPER = 4.0
-"""Of the metric, half of all lengths: gradients are averages, and a step is steep in one place."""
+"""Of the metric, half of all lengths: gradients are averages, and a step is steep in one place. Tried
+where inducing points cover the box: in more inputs short lengths are taken too early."""
 
 LEAST_NOISE = 1e-4
 """Relative noise below which directions are as good as known: keeps a fit without noise stable."""
@@ -88,8 +90,9 @@ class ManyInputsFit:
         """Read all records in metrics of the posterior, and keep what raises the evidence most."""
         sums = sum(gradient_metric(self.dictionary, target.belief) for target in self.targets)
         metric = np.asarray(sums) / len(self.targets)
-        several = (np.diag(np.diag(metric)),) if len(metric) > 1 else ()
-        candidates = (metric, *several, STEEPER * metric)
+        several = [np.diag(np.diag(metric))] if len(metric) > 1 else []
+        steeper = [STEEPER * metric] if points_that_cover(len(metric)) <= MOST_POINTS else []
+        candidates = [metric, *several, *steeper]
         with ThreadPoolExecutor(len(candidates)) as pool:
             readings = list(pool.map(self._read_in, candidates))
         for evidence, dictionary, targets in readings:
