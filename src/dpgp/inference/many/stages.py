@@ -25,8 +25,8 @@ SMALLEST_NORM = 0.3
 """Features of a row are divided by their norm, or by this where it is smaller."""
 
 STEEPER = 4.0
-"""Of the metric, half of all lengths: gradients are averages, and a step is steep in one place. Tried
-where inducing points cover the box: in more inputs short lengths are taken too early."""
+"""Of the metric, half of all lengths: gradients are averages, and a step is steep in one place.
+Tried where inducing points cover the box: in more inputs short lengths are taken too early."""
 
 LEAST_NOISE = 1e-4
 """Relative noise below which directions are as good as known: keeps a fit without noise stable."""
