@@ -318,7 +318,7 @@ def test_a_plan_counts_categories_as_inputs():
     public = {"n": 5000, "target_bounds": (60, 180), "epsilon": 1.0, "delta": 1e-5}
     planned = dpgp.plan(bounds={"age": (20, 80)}, categories=CATEGORIES, **public)
     assert planned.question.options.columns == 3
-    assert any("learned metric" in reason for reason in planned.why)
+    assert any("features are learned" in reason for reason in planned.why)
     listed = dpgp.plan(bounds=[(20, 80)], categories={1: ["F", "M"], 2: list(REGIONS)}, **public)
     assert listed.forecast == planned.forecast
     assert dpgp.plan(categories=CATEGORIES, **public).question.options.columns == 2

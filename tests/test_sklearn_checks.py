@@ -10,6 +10,7 @@ CLASSES = {**BUDGET, "classes": (0, 1)}
 
 OTHER_LABELS = "labels other than the two public classes make rows unusable"
 EXPECTED = {
+    "check_classifiers_one_label": "ten rows of three inputs say nothing at this budget",
     "check_classifiers_classes": OTHER_LABELS,
     "check_classifiers_regression_target": OTHER_LABELS,
     "check_classifier_not_supporting_multiclass": OTHER_LABELS,

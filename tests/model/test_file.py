@@ -548,7 +548,7 @@ def test_covariances_are_computed_in_bounded_memory(small, monkeypatch):
 
 
 def test_a_grid_of_astronomic_size_is_refused_at_once(tmp_path):
-    gp = fitted(3, inducing_points=2)
+    gp = fitted(2, inducing_points=2)
     document = encode(gp.model_)
     for factor in document["features"]["factors"]:
         factor["anchors"] = [[i / 5000] for i in range(5000)]

@@ -120,7 +120,7 @@ def test_formulas_of_exports_need_no_more_than_numpy_scipy_and_scikit_learn():
     """They run beside GPflow, where dpgp's other dependencies are not."""
     code = (
         "import sys, dpgp.export.specify\n"
-        "import dpgp.kernels.known; from dpgp.features.registry import maps\n"
+        "import dpgp.kernels.known; from dpgp.features.base import maps\n"
         "maps()\n"
         "print(*{name.split('.')[0] for name in sys.modules})"
     )
