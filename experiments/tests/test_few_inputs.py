@@ -43,10 +43,10 @@ def test_a_part_is_a_number_of_inputs_and_most_rows_are_fitted_once(monkeypatch)
     monkeypatch.setattr(few_inputs, "PEOPLE", {})
     settings = len(few_inputs.TASKS) * len(few_inputs.EPSILONS)
     rows, repeats = len(few_inputs.ROWS), 3
-    one = few_inputs.jobs(Assignment(repeats, 0, iter, part="3"))
+    one = few_inputs.jobs(Assignment(repeats, 0, iter, part="2"))
     assert len(one) == settings * (repeats * (rows - 1) + 1)
-    assert {job.args[1] for job in one} == {3}
-    assert len(few_inputs.jobs(Assignment(repeats, 0, iter))) == 3 * len(one)
+    assert {job.args[1] for job in one} == {2}
+    assert len(few_inputs.jobs(Assignment(repeats, 0, iter))) == 2 * len(one)
     assert REGISTRY["few-inputs"].parts == tuple(map(str, few_inputs.INPUTS))
 
 

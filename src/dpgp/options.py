@@ -27,8 +27,9 @@ MOST_STAGES = 100  # each is a pass over the rows
 LARGEST_RATIO = 1e6  # of weights: a stage with less of the budget is nothing but noise
 MAX_FEATURES = 2000  # matrices of d² numbers, and d³ operations for every θ
 
-MANY_INPUTS = 4
-"""From how many inputs on fixed features cover too little, and stages learn a metric."""
+MANY_INPUTS = 3
+"""From how many inputs on stages learn a metric. With three it has three quarters of the error of a
+fixed grid, with one a twentieth more (docs/results/frame.md); with two it is slower by far."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +217,7 @@ def _points(points: Any, families: tuple[str, ...] | None, box: Box) -> Array | 
 
 
 def _checked_count(points: int, columns: int, families: tuple[str, ...] | None) -> int:
-    on_grid = "grid" in families if families is not None else columns <= 3
+    on_grid = "grid" in families if families is not None else columns < MANY_INPUTS
     features = points**columns if on_grid else points
     if features > MAX_FEATURES:
         raise ValueError(

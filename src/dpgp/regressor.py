@@ -97,7 +97,7 @@ class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP)
     release_
         The stages' noisy sums, for each target.
     input_density_
-        A private density of the inputs: on a grid up to three, of synthetic rows where the metric
+        A private density of the inputs: on a grid up to two, of synthetic rows where the metric
         is learned, else None.
     certificate_
         What was released and what it guarantees.

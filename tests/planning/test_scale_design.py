@@ -26,10 +26,10 @@ def test_the_forecast_falls_with_rows_and_with_less_noise(columns):
     assert 1.0 > errors[0] > errors[1] > errors[2] > 0.0
 
 
-def test_more_than_three_inputs_have_no_grid():
-    assert scale_layout(3, True).on_grid
-    assert not scale_layout(4, True).on_grid
-    assert scale_layout(4, True).features.dimension == 17
+def test_more_than_two_inputs_have_no_grid():
+    assert scale_layout(2, True).on_grid
+    assert not scale_layout(3, True).on_grid
+    assert scale_layout(3, True).features.dimension == 17
 
 
 def test_the_share_pays_for_a_noise_of_so_many_rows_within_limits():

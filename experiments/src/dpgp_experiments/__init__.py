@@ -74,9 +74,9 @@ REGISTRY = {
     ),
     "few-inputs": Experiment(
         "dpgp_experiments.few_inputs",
-        "One to three inputs: a fixed grid or a learned metric",
+        "One and two inputs: a fixed grid or a learned metric",
         2,
-        parts=("1", "2", "3"),
+        parts=("1", "2"),
     ),
     "frame": Experiment(
         "dpgp_experiments.frame",

@@ -9,7 +9,7 @@ import numpy as np
 from dpgp.inference.clipping import huber_bias
 from dpgp.inference.residual_law import CLIPS, ResidualLaw
 
-DIRECTIONS = {1: 8.0, 2: 15.0, 3: 20.0}
+DIRECTIONS = {1: 8.0, 2: 15.0}
 """How many directions of the weights a fit learns, about, by the number of inputs; by hand."""
 
 EVEN_WEIGHT = 0.25

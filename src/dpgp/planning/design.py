@@ -87,7 +87,6 @@ ADDITIVE_LENGTH, ADDITIVE_POINTS = (
 _GRIDS = {
     1: ((20, 0.15), (30, 0.1), (12, 0.25), (8, 0.4)),
     2: ((7, 0.35), (5, 0.5), (4, 0.7)),
-    3: ((4, 0.7), (3, 1.0)),
 }
 DETAIL_FROM = 5000.0
 """Rows over the noise of a count from which on a finer grid is compared too, which takes time. By
@@ -126,8 +125,13 @@ def asked_layout(columns: int, family: Sequence[str] | None, points: int | None)
         return None
     families = ("grid",) if family is None else tuple(family)
     on_grid = "grid" in families
-    count, length = _GRIDS.get(columns, ((2, 1.0),))[0] if on_grid else (JOINT_POINTS, None)
+    count, length = _grid_of(columns) if on_grid else (JOINT_POINTS, None)
     return Layout(families, count if points is None else points, length)
+
+
+def _grid_of(columns: int) -> tuple[int, float]:
+    """Return points an axis and length: the rule of thumb, or about 64 points in all."""
+    return _GRIDS[columns][0] if columns in _GRIDS else (max(round(64 ** (1 / columns)), 2), 1.0)
 
 
 def asked_features(options: Options) -> WrittenMap | None:
@@ -149,7 +153,7 @@ class Design:
     layout: Layout | None = None
 
 
-_ATOMS = {1: 121, 2: 21, 3: 9}  # an axis: finer than a grid's features, at most 729 in all
+_ATOMS = {1: 121, 2: 21}  # an axis: finer than a grid's features
 
 SKEW_WEIGHT = 0.25
 """Of the squared bias of exponential noise beside variances in the choice of κ: Gaussian noise

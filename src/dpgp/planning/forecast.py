@@ -48,7 +48,7 @@ PLAUSIBLE = (0.1, 0.9)
 JITTER = 1e-11
 """Of the mean eigenvalue of what is factorised: rounding errors, and fits without noise."""
 
-_ATOMS = {1: 61, 2: 11, 3: 5}  # coarser than those of a fit: only their covariance is of interest
+_ATOMS = {1: 61, 2: 11}  # coarser than those of a fit: only their covariance is of interest
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ LENGTHS = (0.5, 1.0, 2.0)
 TYPICAL = (0.3, 1.0)
 """Sd and length that a forecast takes for granted: a factor of 1.35 across the box. By hand."""
 
-_GRIDS = {1: (7, 0.45), 2: (5, 0.7), 3: (3, 1.2)}
+_GRIDS = {1: (7, 0.45), 2: (5, 0.7)}
 """Points an axis and reference length by the number of inputs; by hand: few points, and a length of
 their distance or more."""
 
@@ -119,5 +119,5 @@ def scale_share(n: float, sum_noise: float) -> float:
 
 @lru_cache(maxsize=64)
 def scale_layout(columns: int, on_grid: bool) -> ScaleLayout:
-    """Return the layout for so many coordinates; a grid is for three at most."""
+    """Return the layout for so many coordinates; a grid is for two at most."""
     return ScaleLayout(columns, on_grid and columns in _GRIDS)

@@ -20,7 +20,7 @@ from dpgp.checked_values import (
 )
 from dpgp.verify.claim import Claim, recomputed_mu
 
-MANY_INPUTS = 4
+MANY_INPUTS = 3
 """From how many inputs on stages learn a metric, unless something else was asked for."""
 TYPICAL_ROWS = 2000.0
 """What shares are chosen for where the number of rows is private: docs/method.md."""

@@ -1,1 +1,1 @@
-"""Inference for tables of four inputs and more: stages in a metric that is learned between them."""
+"""Inference for three inputs and more: stages in a metric that is learned between them."""
