@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 from dpgp.inference.clip_choice import DIRECTIONS, best_kappa, guard_kappa
-from dpgp.inference.outcome_law import outcome_belief
+from dpgp.inference.noisy_law import believe
+from dpgp.inference.residual_families import outcome_candidates
 from dpgp.inference.residual_law import LAW_EDGES, gaussian_law, measured_law
 
 
 def law_of(rows, noise_std=20.0, largest=12.0):
     rng = np.random.default_rng(1)
     counts = np.histogram(rows, LAW_EDGES)[0] + noise_std * rng.normal(size=len(LAW_EDGES) - 1)
-    return measured_law(outcome_belief(counts, noise_std, len(rows), LAW_EDGES), largest)
+    family = outcome_candidates(tuple(LAW_EDGES))
+    return measured_law(believe(counts, noise_std, len(rows), family), largest)
 
 
 RNG = np.random.default_rng(0)

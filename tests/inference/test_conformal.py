@@ -13,7 +13,7 @@ from dpgp.inference.conformal import (
     calibration_edges,
     calibration_share,
 )
-from dpgp.inference.signed_law import both_sides
+from dpgp.inference.residual_families import both_sides
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 LAWS = {

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from dpgp.inference.noisy_law import believe, bent_candidates
-from dpgp.inference.signed_law import skewed_candidates
+from dpgp.inference.noisy_law import believe, bent_candidates, even_candidates, mass_candidates
+from dpgp.inference.residual_families import skewed_candidates
 
 EDGES = (-np.inf, -1.7, -0.8, 0.0, 0.8, 1.7, np.inf)
 COUNTS, N = np.array([90.0, 480, 800, 710, 420, 100]), 2600
@@ -11,8 +11,8 @@ COUNTS, N = np.array([90.0, 480, 800, 710, 420, 100]), 2600
 
 def formula(candidates, k, noise_std, n_std):
     """Likelihood, mean and covariance of the masses under one candidate, by dense algebra."""
-    b, D_b, K = candidates.bins[k], np.diag(candidates.bins[k]), candidates.bends[k]
-    signal = N**2 * D_b @ K @ D_b
+    b, D_b = candidates.bins[k], np.diag(candidates.bins[k])
+    signal = N**2 * candidates.spreads[k]
     noise = N * (D_b - np.outer(b, b)) + n_std**2 * np.outer(b, b) + noise_std**2 * np.eye(len(b))
     gain = signal @ np.linalg.inv(signal + noise)
     likelihood = multivariate_normal(N * b, signal + noise).logpdf(COUNTS)
@@ -50,3 +50,21 @@ def test_exact_counts_rule_at_the_edges_of_bins():
     candidates = bent_candidates([(norm.cdf, 0.0)], edges, np.array([-1.0, 0.0, 1.0]))
     belief = believe(1e6 * np.array([0.02, 0.9, 0.05, 0.03]), 0.0, 1e6, candidates)
     np.testing.assert_allclose(belief.cdf, [0.02, 0.92, 0.97], atol=1e-3)
+
+
+def test_even_masses_are_what_much_noise_leaves_and_counts_what_little_noise_does():
+    family = even_candidates(np.array([0.0, 0.5, 2.0]), [np.eye(5)])
+    counts = 1e4 * np.array([0.5, 0.3, 0.1, 0.1, 0.0])
+    np.testing.assert_allclose(believe(counts, 1e7, 1e4, family).mean_masses, 0.2, atol=1e-5)
+    exact = believe(counts, 0.0, 1e4, family).mean_masses
+    np.testing.assert_allclose(exact, counts / 1e4, atol=1e-3)
+
+
+def test_masses_that_differ_independently_are_shrunk_one_by_one():
+    """E[q | c] = b + s²(c/n − b)/(s² + σ²/n²)."""
+    b, s, n, noise = np.array([0.1, 0.6, 0.3]), np.array([0.2, 0.1, 0.3]), 1e3, 300.0
+    counts = n * np.array([0.3, 0.5, 0.1])
+    family = mass_candidates(b[None], np.diag(s**2)[None])
+    trust = s**2 / (s**2 + (noise / n) ** 2)
+    found = believe(counts, noise, n, family).masses[0]
+    np.testing.assert_allclose(found, b + trust * (counts / n - b), atol=1e-6)

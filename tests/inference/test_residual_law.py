@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from dpgp.inference import clipping
-from dpgp.inference.outcome_law import outcome_belief
+from dpgp.inference.noisy_law import believe
+from dpgp.inference.residual_families import outcome_candidates
 from dpgp.inference.residual_law import (
     CLIPS,
     LARGEST_SHARE,
@@ -29,7 +30,7 @@ def found(name, n, noise_std, seed=0, scale=1.0):
     rng = np.random.default_rng(seed)
     rows = scale * LAWS[name](n, rng)
     counts = np.histogram(rows, LAW_EDGES)[0] + noise_std * rng.normal(size=len(LAW_EDGES) - 1)
-    return measured_law(outcome_belief(counts, noise_std, n, LAW_EDGES), 12.0)
+    return measured_law(believe(counts, noise_std, n, outcome_candidates(tuple(LAW_EDGES))), 12.0)
 
 
 def truth(name, a, n=400_000):
@@ -73,7 +74,7 @@ def test_a_bell_is_not_suspected_of_uneven_skewness_and_others_are():
 def test_residuals_end_where_the_bounds_do():
     rng = np.random.default_rng(0)
     counts = np.histogram(LAWS["lognormal"](50_000, rng), LAW_EDGES)[0].astype(float)
-    law = measured_law(outcome_belief(counts, 30.0, 50_000, LAW_EDGES), 3.0)
+    law = measured_law(believe(counts, 30.0, 50_000, outcome_candidates(tuple(LAW_EDGES))), 3.0)
     assert law.bias_at(3.0 / np.exp(law.log_sd)) == pytest.approx((0.0, 0.0, 0.0), abs=1e-3)
 
 

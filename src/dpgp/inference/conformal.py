@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from dpgp.inference.signed_law import GRID, both_sides, signed_belief
+from dpgp.inference.noisy_law import believe
+from dpgp.inference.residual_families import GRID, both_sides, skewed_candidates
 from dpgp.types import Array
 
 COVERAGE = 0.95
@@ -95,8 +96,8 @@ def calibrate(
 
     Where n is itself noisy, `n_std` is the standard deviation of its noise. docs/method.md.
     """
-    edges = both_sides(EDGES) if edges is None else edges
-    return Calibration(GRID, signed_belief(counts, noise_std, n, edges, n_std).cdf)
+    candidates = skewed_candidates(tuple(both_sides(EDGES) if edges is None else edges))
+    return Calibration(GRID, believe(counts, noise_std, n, candidates, n_std).cdf)
 
 
 def calibration_share(n: float, mu: float, sensitivity: float = math.sqrt(2.0)) -> float:

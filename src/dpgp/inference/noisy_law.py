@@ -1,15 +1,18 @@
-r"""The law behind one noisy histogram: bent candidates, weighted by the likelihood of the counts.
+r"""The law behind one noisy histogram: candidates, weighted by the likelihood of the counts.
 
-A candidate has a mass b in every bin and a CDF on a grid. A bend multiplies its masses by
-:math:`1 + f`, :math:`f \sim N(0, \sigma_f^2K)`: with little noise the counts speak, with much noise
-the candidates do. Conditioning on counts with Gaussian noise is exact. docs/method.md.
+A candidate has a mass b in every bin, a covariance S of what the law's masses may differ from it,
+and a CDF on a grid: with little noise the counts speak, with much noise the candidates do.
+Conditioning on counts with Gaussian noise is exact. A family of laws is a value of `Candidates`:
+bent laws of residuals (:mod:`dpgp.inference.residual_families`), even masses for an input or a
+category, the copula's masses for cells of the inputs. docs/method.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dpgp.arithmetic import TINY
+from dpgp.inference.pull_back import project_to_simplex
 from dpgp.types import Array
 
 Law = Callable[[Array], Array]
@@ -44,33 +48,56 @@ EDGE_OF_MASS = 1e-6
 
 
 class Candidates(NamedTuple):
-    """Bent laws: mass per bin, CDF on the grid, covariance of the bend, log prior.
+    """A family of laws: mass per bin, CDF on the grid, covariance of the masses, log prior.
 
-    ``places`` says in which bin every stretch of the grid lies.
+    ``places`` says in which bin every stretch of the grid lies, ``sampling`` whether the law is one
+    that rows were drawn from; else it is that of these rows, and counts have only privacy noise.
     """
 
     bins: Array
     cdfs: Array
-    bends: Array
+    spreads: Array
     log_prior: Array
     places: NDArray[np.intp]
+    sampling: bool = True
 
 
 def bent_candidates(
     laws: Iterable[tuple[Law, float]], edges: Array, grid: Array, score: Law = ndtri
 ) -> Candidates:
-    """Return every law, a CDF with its log prior, with every bend.
+    r"""Return every law, a CDF with its log prior, with every bend.
 
-    ``score`` takes a CDF's value to the normal score along which the bend is smooth.
+    A bend multiplies masses by :math:`1 + f`, :math:`f \sim N(0, \sigma_f^2K)`, so that
+    :math:`S = \sigma_f^2D_bKD_b`, :math:`D_b = \mathrm{diag}(b)`. ``score`` takes a CDF's value to
+    the normal score along which the bend is smooth.
     """
+    if edges[-1] != np.inf or not (np.diff(edges) > 0).all():
+        raise ValueError("`edges` must increase, and end at infinity.")
     rows = []
     for law, log_prior in laws:
         bins = np.diff(law(edges))
-        cdf, K = law(grid), _bend_covariance(bins, score)
-        rows += [(bins, cdf, bend**2 * K, log_prior) for bend in BEND_SDS]
+        cdf, spread = law(grid), np.outer(bins, bins) * _bend_covariance(bins, score)
+        rows += [(bins, cdf, bend**2 * spread, log_prior) for bend in BEND_SDS]
     places = np.searchsorted(edges[1:-1], (grid[1:] + grid[:-1]) / 2)
-    masses, cdfs, bends, log_priors = (np.array(column) for column in zip(*rows, strict=True))
-    return Candidates(masses, cdfs, bends, log_priors, places)
+    masses, cdfs, spreads, log_priors = (np.array(column) for column in zip(*rows, strict=True))
+    return Candidates(masses, cdfs, spreads, log_priors, places)
+
+
+def mass_candidates(bins: Array, spreads: Array) -> Candidates:
+    """Return laws of these rows, known by their masses alone: equally likely, even within a bin."""
+    cdfs = np.insert(np.cumsum(bins, axis=1), 0, 0.0, axis=1)
+    places = np.arange(bins.shape[1])
+    return Candidates(bins, cdfs, spreads, np.zeros(len(bins)), places, sampling=False)
+
+
+def even_candidates(amplitudes: Array, correlations: Sequence[Array]) -> Candidates:
+    r"""Return even masses that differ by any of the amplitudes, correlated in any of these ways.
+
+    :math:`S = a^2C/K^2`, C centred: a is an sd relative to the mass of a bin, and 0 is even.
+    """
+    K = len(correlations[0])
+    spreads = [a**2 * _centred(C) / K**2 for a, C in product(amplitudes, correlations)]
+    return mass_candidates(np.full((len(spreads), K), 1 / K), np.array(spreads))
 
 
 @dataclass(frozen=True)
@@ -95,6 +122,11 @@ class LawBelief:
     def cdf(self) -> Array:
         """Posterior mean of the CDF on the grid, strictly increasing within [0, 1]."""
         return increasing(self.weights @ self.bent)
+
+    @property
+    def mean_masses(self) -> Array:
+        """Posterior mean of the bins' masses, projected to what no mass below zero allows."""
+        return project_to_simplex(self.weights @ self.masses, 1.0)
 
     @property
     def is_likely(self) -> NDArray[np.bool_]:
@@ -137,11 +169,22 @@ def believe(
 ) -> LawBelief:
     r"""Condition candidates on noisy counts of n rows.
 
-    For each mass vector b and bend, :math:`q = b \circ (1 + f)`, :math:`f \sim N(0, \sigma_f^2 K)`,
-    so that :math:`c \sim N(nb,\ n^2\sigma_f^2D_bKD_b + n(D_b - bb^\top) + \sigma_h^2 I)` with
-    :math:`D_b = \mathrm{diag}(b)`; weights and means are then exact. Where n is itself noisy, its
-    ``n_std`` adds :math:`\sigma_n^2bb^\top`.
+    For each mass vector b, :math:`q \sim N(b, S)`, so that
+    :math:`c \sim N(nb,\ n^2S + n(D_b - bb^\top) + \sigma_h^2 I)` with
+    :math:`D_b = \mathrm{diag}(b)`; weights and means are then exact. For the law of these very rows
+    there is no :math:`n(D_b - bb^\top)`. Where n is itself noisy, its ``n_std`` adds
+    :math:`\sigma_n^2bb^\top`.
     """
+    counts = np.asarray(counts, float)
+    if counts.shape != candidates.bins.shape[1:]:
+        raise ValueError(
+            f"`counts` must have one entry per bin, {candidates.bins.shape[1]}, got shape "
+            f"{counts.shape}."
+        )
+    if not (n > 0 and noise_std >= 0):
+        raise ValueError(
+            f"`n` must be positive and `noise_std` not negative, got {n} and {noise_std}."
+        )
     starts = range(0, len(candidates.bins), AT_ONCE)
     some = (_some(candidates, slice(k, k + AT_ONCE)) for k in starts)
     parts = [_condition(counts, noise_std, n, each, n_std) for each in some]
@@ -151,8 +194,8 @@ def believe(
 
 
 def _some(candidates: Candidates, kept: slice | NDArray[np.bool_]) -> Candidates:
-    bins, cdfs, bends, log_prior, places = candidates
-    return Candidates(bins[kept], cdfs[kept], bends[kept], log_prior[kept], places)
+    bins, cdfs, spreads, log_prior, places, sampling = candidates
+    return Candidates(bins[kept], cdfs[kept], spreads[kept], log_prior[kept], places, sampling)
 
 
 def _condition(
@@ -161,10 +204,11 @@ def _condition(
     """Return log weights, and mean and covariance of the bins' masses under each candidate."""
     b = candidates.bins
     D_b, bb = b[:, :, None] * np.eye(b.shape[1]), b[:, :, None] * b[:, None, :]
-    # Cov(c) = n²σ_f² D_bKD_b + n(D_b − bbᵀ) + σ_n² bbᵀ + σ_h² I
-    signal = n * n * candidates.bends * bb
+    # Cov(c) = n²S + n(D_b − bbᵀ) + σ_n² bbᵀ + σ_h² I
+    signal = n * n * candidates.spreads
     slight = SLIGHT * n + (ROUNDING * n) ** 2
-    noise = n * (D_b - bb) + n_std**2 * bb + (noise_std**2 + slight) * np.eye(b.shape[1])
+    drawn = n * candidates.sampling * (D_b - bb)
+    noise = drawn + n_std**2 * bb + (noise_std**2 + slight) * np.eye(b.shape[1])
     residual = (counts - n * b)[:, :, None]
     solved = np.linalg.solve(signal + noise, np.concatenate([residual, signal], axis=2))
     log_determinant = np.linalg.slogdet(signal + noise)[1]
@@ -172,7 +216,7 @@ def _condition(
     misfit = np.sum(residual[:, :, 0] * solved[:, :, 0], axis=1)
     return (
         candidates.log_prior - 0.5 * misfit - 0.5 * log_determinant,
-        # E[q | c] = b + n σ_f² D_bKD_b Cov(c)⁻¹ r,  Cov(q | c) = (S − S Cov(c)⁻¹ S)/n², S = signal
+        # E[q | c] = b + nS Cov(c)⁻¹ r,  Cov(q | c) = S − n²S Cov(c)⁻¹ S
         b + (signal @ solved[:, :, :1])[:, :, 0] / n,
         (signal - signal @ solved[:, :, 1:]) / n**2,
     )
@@ -183,20 +227,6 @@ def increasing(cdf: Array) -> Array:
     monotone = np.maximum.accumulate(np.clip(cdf, 0.0, 1.0))
     strict: Array = (monotone + SLIGHT * np.arange(len(cdf))) / (1 + SLIGHT * len(cdf))
     return strict
-
-
-def check_counts(counts: Array, noise_std: float, n: float, edges: Array) -> None:
-    """Refuse counts and edges that do not fit each other."""
-    if counts.shape != (len(edges) - 1,):
-        raise ValueError(
-            f"`counts` must have one entry per bin, {len(edges) - 1}, got shape {counts.shape}."
-        )
-    if edges[-1] != np.inf or not (np.diff(edges) > 0).all():
-        raise ValueError("`edges` must increase, and end at infinity.")
-    if not (n > 0 and noise_std >= 0):
-        raise ValueError(
-            f"`n` must be positive and `noise_std` not negative, got {n} and {noise_std}."
-        )
 
 
 def _bend_covariance(bins: Array, score: Law) -> Array:
@@ -215,6 +245,12 @@ def _bend_covariance(bins: Array, score: Law) -> Array:
     # (I − 1bᵀ/Σb) K (I − 1bᵀ/Σb)ᵀ
     centre = np.eye(len(bins)) - np.outer(np.ones(len(bins)), bins / bins.sum())
     centred: Array = centre @ K @ centre.T
+    return centred
+
+
+def _centred(C: Array) -> Array:
+    """Return the covariance of deviations less their mean."""
+    centred: Array = C - C.mean(axis=0) - C.mean(axis=1)[:, None] + C.mean()
     return centred
 
 

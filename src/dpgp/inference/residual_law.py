@@ -22,8 +22,7 @@ from scipy.special import ndtr
 
 from dpgp.inference import clipping
 from dpgp.inference.noisy_law import LawBelief
-from dpgp.inference.outcome_law import Kind, kinds
-from dpgp.inference.signed_law import GRID, both_sides
+from dpgp.inference.residual_families import GRID, Kind, both_sides, kinds
 from dpgp.types import Array
 
 LAW_EDGES = both_sides(np.array([0, 0.4, 0.8, 1.2, 1.7, 2.4, 3.4, 4.6, 6.0, 9.0, 14.0, np.inf]))

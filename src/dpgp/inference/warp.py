@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from dpgp.arithmetic import TINY
-from dpgp.inference.pull_back import project_to_simplex
+from dpgp.inference.noisy_law import Candidates, believe, even_candidates
 from dpgp.types import Array
 
 MIX = 0.5
@@ -26,7 +26,6 @@ STEEPEST = 8.0
 # The prior of a density, by hand; all equally likely before the counts are seen
 AMPLITUDES = np.array([0.0, 0.25, 0.5, 1.0, 2.0, 4.0])  # sds relative to uniform; 0 is uniform
 LENGTHS = np.array([0.05, 0.15, 0.45])  # correlation lengths, in widths of the box
-SAMPLING_VARIANCE = 1e-6  # of a relative mass, where there is no noise: keeps the likelihood finite
 
 # What a warp may cost, by hand: noise in the map against noise in every stage
 WORTHWHILE = 0.1  # error of the middle of a private CDF above which nothing is spent
@@ -108,63 +107,43 @@ def fit_warp(counts: Array, noise_std: float, n: float, mix: float = MIX) -> War
 
 
 def estimate_density(counts: Array, noise_std: float, n: float) -> Array:
-    r"""Bin masses of one input, relative to uniform, from noisy counts of :math:`n` rows.
+    """Bin masses of one input, relative to uniform, from noisy counts of n rows.
 
-    :math:`c = \tfrac nK(1 + f) + N(0, \sigma_h^2I)` with :math:`f \sim N(0, a^2e^{-|u-u'|/\ell})`
-    centred: the posterior mean of :math:`f`, averaged over :math:`a, \ell` by evidence, then
-    projected to non-negative masses of mean one. Much noise gives the uniform density: no warp.
+    Much noise gives the uniform density: no warp.
     """
     K = len(counts)
-    # cK/n − 1 = f + noise
-    observed, variance = counts * K / n - 1.0, (noise_std * K / n) ** 2 + SAMPLING_VARIANCE
-    log_evidence, means = [], []
-    for amplitude in AMPLITUDES:
-        for length in LENGTHS:
-            C = amplitude**2 * _correlation(K, length)
-            log_p, mean = _condition(observed, C, variance)
-            log_evidence.append(log_p)
-            means.append(mean)
-    weights = np.exp(np.array(log_evidence) - np.max(log_evidence))
-    return project_to_simplex(1.0 + weights @ np.array(means) / weights.sum(), float(K))
+    density: Array = K * believe(counts, noise_std, n, smooth_candidates(K)).mean_masses
+    return density
 
 
-def warp_share(n: float, D: int, mu: float, sensitivity: float | None = None) -> float:
+@lru_cache(maxsize=4)
+def smooth_candidates(K: int) -> Candidates:
+    r"""Even masses of K bins that differ smoothly, :math:`C = e^{-|u-u'|/\ell}` in [0, 1]."""
+    u = (np.arange(K) + 0.5) / K
+    correlations = [np.exp(-np.abs(u[:, None] - u) / length) for length in LENGTHS]
+    return even_candidates(AMPLITUDES, correlations)
+
+
+def warp_share(n: float, D: int, mu: float) -> float:
     r"""Share :math:`w` of :math:`\mu^2` for all histograms together; 0 says do not warp.
 
     With :math:`K` bins of noise :math:`\sigma_h = \Delta/(\mu\sqrt w)`, :math:`\Delta = \sqrt{2D}`,
     the middle of a private CDF is off by :math:`e = \sigma_h\sqrt K/2n`. Spend what makes :math:`e`
     0.03, at least a hundredth, at most five; where that leaves it above a tenth, nothing.
     """
-    Delta = math.sqrt(2 * D) if sensitivity is None else sensitivity
     # e = Δ√K/(2nμ√w), here at w = 1
-    error = Delta * math.sqrt(warp_bins(n, D, mu, sensitivity)) / (2 * n * mu)
+    error = math.sqrt(2 * D) * math.sqrt(warp_bins(n, D, mu)) / (2 * n * mu)
     if error / math.sqrt(LARGEST_SHARE) > WORTHWHILE:
         return 0.0
     return min(max((error / WANTED) ** 2, SMALLEST_SHARE), LARGEST_SHARE)
 
 
-def warp_bins(n: float, D: int, mu: float, sensitivity: float | None = None) -> int:
+def warp_bins(n: float, D: int, mu: float) -> int:
     r"""Number of bins from public numbers, 8, 16 or 32: more bins bring more noise into the CDF."""
-    signal = n * mu / (math.sqrt(2 * D) if sensitivity is None else sensitivity)
+    signal = n * mu / math.sqrt(2 * D)
     if signal < SOME_FROM:
         return FEW_BINS
     return SOME_BINS if signal < MANY_FROM else MANY_BINS
-
-
-def _condition(observed: Array, C: Array, variance: float) -> tuple[float, Array]:
-    """Log evidence and posterior mean of a Gaussian signal of covariance `C` in white noise."""
-    # −½ yᵀS⁻¹y − ½ log|S| and CS⁻¹y, S = C + variance·I
-    S = C + variance * np.eye(len(observed))
-    solved = np.linalg.solve(S, observed)
-    return -0.5 * float(observed @ solved + np.linalg.slogdet(S)[1]), C @ solved
-
-
-def _correlation(K: int, length: float) -> Array:
-    r""":math:`e^{-|u-u'|/\ell}` between bin centres of [0, 1], for deviations that sum to zero."""
-    u = (np.arange(K) + 0.5) / K
-    C = np.exp(-np.abs(u[:, None] - u) / length)
-    centred: Array = C - C.mean(0) - C.mean(1)[:, None] + C.mean()
-    return centred
 
 
 def _cut_peaks(density: Array) -> Array:

@@ -17,7 +17,7 @@ import numpy as np
 
 from dpgp.blas import single_threaded_blas
 from dpgp.inference.conformal import COVERAGE
-from dpgp.inference.outcome_law import Kind
+from dpgp.inference.residual_families import Kind
 from dpgp.model.input_model import even_rows
 from dpgp.planning.design import default_functions, planned_kappa, usual_assumption
 from dpgp.planning.forecast import PLAUSIBLE, Outlook, Prospect, after_steps

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpgp.inference.outcome_law import kind_probabilities, outcome_belief
+from dpgp.inference.noisy_law import believe
+from dpgp.inference.residual_families import kind_probabilities, outcome_candidates
 from dpgp.inference.residual_law import LAW_EDGES, law_share, measured_law
 from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.steps.base import HistogramQuery, Purpose, count_noise
@@ -51,10 +52,8 @@ class ResidualHistograms:
 
     def learn(self, known: Known, release: Any) -> None:
         """Take the law of every target, by which stages clip from now on, and what kind it is."""
-        beliefs = [
-            outcome_belief(counts, release.noise_std, known.n, LAW_EDGES)
-            for counts in release.counts
-        ]
+        family = outcome_candidates(tuple(LAW_EDGES))
+        beliefs = [believe(row, release.noise_std, known.n, family) for row in release.counts]
         known.findings[self.label] = [kind_probabilities(belief) for belief in beliefs]
         pairs = zip(beliefs, known.fit.residual_sds, strict=True)
         laws = [measured_law(law, LARGEST_RESIDUAL / sd) for law, sd in pairs]

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpgp.inference.many.location import locate
 from dpgp.inference.many.plan import bins_of_target, target_share
-from dpgp.inference.outcome_law import Kind
+from dpgp.inference.residual_families import Kind
 from dpgp.steps.base import HistogramQuery, Purpose, count_noise
 from dpgp.types import Array
 

@@ -24,8 +24,12 @@ from dpgp.inference.many.synthetic import (
     correlations,
     warped_moments,
 )
-from dpgp.inference.pull_back import project_to_simplex
+from dpgp.inference.noisy_law import believe, even_candidates
 from dpgp.types import Array
+
+AMPLITUDES = np.array([0.0, 0.125, 0.25, 0.5, 1.0])
+"""Prior sds of masses about even ones, relative to all mass in one level; all equally likely before
+the counts are seen. docs/results/laws.md."""
 
 EVEN = 0.01
 """Mass that all public levels share evenly: a level that nobody has may be asked for. By hand."""
@@ -36,15 +40,11 @@ hand."""
 
 
 def level_masses(counts: Array, noise_std: float, n: float) -> Array:
-    r"""Return the masses of levels from noisy counts, shrunk towards even ones by their noise.
-
-    James–Stein: :math:`p = \tfrac1K + (1 - \sigma^2(K - 1)/\|c - \tfrac nK\|^2)_+(c/n - \tfrac1K)`.
-    """
+    """Return the masses of levels from noisy counts, shrunk towards even ones by their noise."""
     K = len(counts)
-    gaps = counts - n / K
-    square = max(float(gaps @ gaps), 1e-12)
-    trust = max(1.0 - noise_std**2 * (K - 1) / square, 0.0)
-    masses = project_to_simplex(1.0 / K + trust * gaps / n, 1.0)
+    # √(K − 1) is the sd where all mass is in one level
+    family = even_candidates(np.sqrt(K - 1.0) * AMPLITUDES, [np.eye(K)])
+    masses = believe(counts, noise_std, n, family).mean_masses
     return np.asarray((1.0 - EVEN) * masses + EVEN / K)
 
 

@@ -15,6 +15,7 @@ from scipy.special import ndtr, ndtri
 
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import MOST_POINTS, points_that_cover
+from dpgp.inference.noisy_law import believe, mass_candidates
 from dpgp.inference.warp import Warp
 from dpgp.types import Array
 
@@ -41,6 +42,10 @@ VARIANCE_SD = 0.1
 
 LARGEST_CORRELATION, SMALLEST_EIGENVALUE = 0.97, 0.02  # by hand: a copula keeps some spread
 LEVELS = 2000  # points of an integral over a CDF; by hand
+
+# What counts of cells may change, by hand: noise in the counts against errors of the copula
+EMPTY_CELL = 0.2  # sd of the mass of a cell where the copula expects none, in even masses
+LEAST_OF_EXPECTED = 0.05  # least mass of a cell, of what the copula expects
 
 
 @dataclass(frozen=True)
@@ -189,11 +194,11 @@ def reweighted(
     A count is shrunk towards what the copula expects, by its noise.
     """
     cell, K = cells.of(pool), len(cells.centres)
-    expected = n * np.bincount(cell, minlength=K) / len(pool)
-    spread = expected**2 + (0.2 * n / K) ** 2
-    estimate = expected + (counts - expected) * spread / (spread + noise_std**2)
-    estimate = np.maximum(estimate, 0.05 * expected)
-    cumulative = np.cumsum((estimate / np.maximum(expected, 1e-9 * n))[cell])
+    expected = np.bincount(cell, minlength=K) / len(pool)
+    spread = np.diag(expected**2 + (EMPTY_CELL / K) ** 2)
+    masses = believe(counts, noise_std, n, mass_candidates(expected[None], spread[None])).masses[0]
+    masses = np.maximum(masses, LEAST_OF_EXPECTED * expected)
+    cumulative = np.cumsum((masses / np.maximum(expected, 1e-9))[cell])
     places = (np.arange(ROWS) + 0.5) / ROWS
     chosen = np.searchsorted(cumulative / cumulative[-1], places)
     return np.asarray(pool[np.random.default_rng(5).permutation(chosen)])

@@ -6,7 +6,14 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm
 
 from dpgp.inference.conformal import EDGES, FINE_EDGES
-from dpgp.inference.signed_law import GRID, both_sides, gamma_law, signed_belief, skewed_law
+from dpgp.inference.noisy_law import believe
+from dpgp.inference.residual_families import (
+    GRID,
+    both_sides,
+    gamma_law,
+    skewed_candidates,
+    skewed_law,
+)
 
 LAWS = {
     "gaussian": lambda n, rng: rng.normal(size=n),
@@ -46,7 +53,8 @@ def test_counts_with_little_noise_give_the_law_at_the_edges(name):
     rng, edges = np.random.default_rng(0), both_sides(FINE_EDGES)
     rows = LAWS[name](50_000, rng)
     counts = np.histogram(rows, edges)[0] + 20.0 * rng.normal(size=len(edges) - 1)
-    cdf = np.interp(edges[1:-1], GRID, signed_belief(counts, 20.0, 50_000, edges).cdf)
+    belief = believe(counts, 20.0, 50_000, skewed_candidates(tuple(edges)))
+    cdf = np.interp(edges[1:-1], GRID, belief.cdf)
     truth = np.searchsorted(np.sort(rows), edges[1:-1]) / len(rows)
     np.testing.assert_allclose(cdf, truth, atol=0.006)
 
@@ -59,16 +67,22 @@ def test_both_sides_of_edges():
 
 
 def test_mirrored_counts_give_the_mirrored_law():
-    edges, counts = both_sides(EDGES), np.arange(14.0) * 10
-    one, other = (signed_belief(c, 30.0, 900.0, edges).cdf for c in (counts, counts[::-1]))
+    family, counts = skewed_candidates(tuple(both_sides(EDGES))), np.arange(14.0) * 10
+    one, other = (believe(c, 30.0, 900.0, family).cdf for c in (counts, counts[::-1]))
     np.testing.assert_allclose(other, 1 - one[::-1], atol=1e-5)
 
 
 @pytest.mark.parametrize(
     ("change", "word"),
-    [({"counts": np.ones(3)}, "counts"), ({"edges": EDGES[:-1]}, "counts"), ({"n": 0.0}, "n")],
+    [
+        ({"counts": np.ones(3)}, "counts"),
+        ({"edges": both_sides(EDGES)[1:]}, "counts"),
+        ({"edges": both_sides(EDGES)[:-1]}, "edges"),
+        ({"n": 0.0}, "n"),
+    ],
 )
 def test_bad_input(change, word):
     good = {"counts": np.ones(14), "noise_std": 1.0, "n": 14.0, "edges": both_sides(EDGES)}
+    asked = good | change
     with pytest.raises(ValueError, match=word):
-        signed_belief(**(good | change))
+        believe(candidates=skewed_candidates(tuple(asked.pop("edges"))), **asked)
