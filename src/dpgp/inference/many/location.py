@@ -5,7 +5,7 @@ are averaged over plausible laws, weighted by the counts: bells, skewed and even
 and width; two values at the bounds; a spike anywhere with the rest spread over the bounds; a spike
 at a bound with a tail, as costs have. What none of them explains is added where it stands out of
 the noise. The estimator of other laws, :mod:`dpgp.inference.noisy_law`, which bends candidates and
-weighs them exactly, is no better here and takes a hundred times as long: docs/results/laws.md.
+weighs them exactly, is no better here and takes up to 200 times as long: docs/results/laws.md.
 """
 
 from __future__ import annotations
