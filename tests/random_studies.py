@@ -8,6 +8,7 @@ from dpgp.missing import Missing
 from dpgp.plain_text import is_name
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.tables import clean_name
+from dpgp.rows_of_unit import RowsOfUnit
 from dpgp.study.columns import Column, LevelColumn
 from dpgp.study.study import Study
 
@@ -50,6 +51,7 @@ def studies(draw, most_targets=2, rows=COUNTS):
         neighbours=draw(st.none() | st.sampled_from(Neighbours)),
         unit=unit if per_person else None,
         max_rows_per_unit=draw(st.none() | st.integers(1, 9)) if per_person else None,
+        rows_of_unit=draw(st.none() | st.sampled_from(RowsOfUnit)) if per_person else None,
         missing=draw(st.none() | st.sampled_from(Missing)),
         decimal=draw(st.none() | st.sampled_from(DecimalMark)),
         rows=draw(rows),

@@ -41,7 +41,9 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         and never read from the data. A row whose label is neither contributes nothing.
     epsilon, delta, bounds, categories, kernel, inducing_points, features, stages
         As those of :class:`~dpgp.PrivateGPRegressor`.
-    neighbours, max_rows_per_unit, warp, missing, random_state, n_jobs, ledger, engine, site
+    neighbours, max_rows_per_unit, rows_of_unit, warp, missing, random_state, n_jobs
+        Likewise.
+    ledger, engine, site
         Likewise.
 
     Attributes
@@ -83,6 +85,7 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         stages: int | Sequence[float] | None = None,
         neighbours: str = "replace",
         max_rows_per_unit: int = 1,
+        rows_of_unit: str = "random",
         warp: bool = True,
         missing: str = "error",
         random_state: int | np.random.Generator | None = None,
@@ -102,6 +105,7 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         self.stages = stages
         self.neighbours = neighbours
         self.max_rows_per_unit = max_rows_per_unit
+        self.rows_of_unit = rows_of_unit
         self.warp = warp
         self.missing = missing
         self.random_state = random_state

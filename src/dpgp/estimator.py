@@ -71,7 +71,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         X, y = self._validated(X, y, categories)
         targets = y[None] if y.ndim == 1 else y.T
         options = self._options(X.shape[1], len(targets), units is not None, categories, called)
-        self._fit_rows(scaled_rows(X, targets, options, units), options)
+        self._fit_rows(scaled_rows(X, targets, options, units, self.random_state), options)
         self._targets_are_columns = y.ndim > 1
         return self
 
@@ -93,7 +93,8 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
             len(names), len(asked.targets), unit is not None, categories, asked.targets
         )
         with opened_engine(self.engine) as workers:
-            rows = asked.rows(names, options, workers, thread_count(self.n_jobs))
+            threads, seed = thread_count(self.n_jobs), self.random_state
+            rows = asked.rows(names, options, workers, threads, seed)
             self._fit_rows(rows, options)
         self._targets_are_columns = not isinstance(target, str)
         return self

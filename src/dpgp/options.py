@@ -11,6 +11,7 @@ from dpgp.inference.hyperparameters import default_kernel
 from dpgp.missing import Missing
 from dpgp.outcomes import NUMBER, OutcomeKind, outcome_of
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.rows_of_unit import RowsOfUnit
 from dpgp.study.errors import RefusedError
 from dpgp.study.study import UNIT_NEEDED
 from dpgp.study.table import parsed_options
@@ -46,6 +47,7 @@ class Options:
     neighbours: Neighbours = Neighbours.REPLACE
     per_person: bool = False
     max_rows_per_unit: int = 1
+    rows_of_unit: RowsOfUnit = RowsOfUnit.RANDOM
     missing: Missing = Missing.ERROR
     warp: bool = True
     calibrate: bool = True
@@ -75,6 +77,8 @@ class Options:
             _check_points(points, families, len(box.low))
         if values["max_rows_per_unit"] != 1 and not per_person:
             raise RefusedError(UNIT_NEEDED, code="no-units")
+        if not per_person:  # a row is the first of its unit, and the only one
+            values["rows_of_unit"] = RowsOfUnit.FIRST
         return cls(
             box=box,
             target_box=target_box,

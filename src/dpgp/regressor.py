@@ -64,8 +64,10 @@ class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP)
     neighbours
         "replace" or "add-remove": what it means for two data sets to differ in one unit.
     max_rows_per_unit
-        How many rows of one unit (person) count, the first ones, where ``units`` are given to
-        :meth:`fit`.
+        How many rows of one unit (person) count, where ``units`` are given to :meth:`fit`.
+    rows_of_unit
+        Which of them count: "random", drawn anew for every fit, or "first", in the order of the
+        table.
     warp, calibrate
         Whether to spend a share of the budget on private histograms of the inputs, and of scaled
         residuals for :meth:`predict_interval`.
@@ -140,6 +142,7 @@ class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP)
         stages: int | Sequence[float] | None = None,
         neighbours: str = "replace",
         max_rows_per_unit: int = 1,
+        rows_of_unit: str = "random",
         warp: bool = True,
         calibrate: bool = True,
         counts: bool = False,
@@ -161,6 +164,7 @@ class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP)
         self.stages = stages
         self.neighbours = neighbours
         self.max_rows_per_unit = max_rows_per_unit
+        self.rows_of_unit = rows_of_unit
         self.warp = warp
         self.calibrate = calibrate
         self.counts = counts

@@ -18,9 +18,10 @@ from dpgp.options import Options
 from dpgp.privacy.exact_sums import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.sensitivity import gram_sensitivity
-from dpgp.private.rows import FARTHEST_TARGET, first_rows_of_units, scaled_rows
-from dpgp.private.units import key_of, unit_codes
+from dpgp.private.rows import FARTHEST_TARGET, scaled_rows
+from dpgp.private.units import Quota, key_of, rows_of_units, unit_codes
 from dpgp.private.wall import exact_gram
+from dpgp.rows_of_unit import RowsOfUnit
 
 LONG = 123_456_789_012_345_678
 
@@ -31,7 +32,7 @@ def groups(units):
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(1, 4))
 def test_a_unit_keeps_its_first_rows(units, most):
-    kept = first_rows_of_units(np.array(units), len(units), most)
+    kept = rows_of_units(np.array(units), len(units), Quota(most))
     seen = {}
     for unit, keep in zip(units, kept, strict=True):
         assert keep == (seen.get(unit, 0) < most)
@@ -65,17 +66,19 @@ def test_what_a_unit_keeps_does_not_depend_on_other_units(units, others, most):
     ]
     receivers = {key_of(n) for n, change in zip(neighbour, changed, strict=True) if change}
     same = [key_of(unit) not in receivers and not c for unit, c in zip(units, changed, strict=True)]
-    before = first_rows_of_units(units, len(units), most)
-    after = first_rows_of_units(neighbour, len(units), most)
-    assert np.array_equal(before[same], after[same])
+    for quota in (Quota(most), Quota(most, b"key")):
+        before = rows_of_units(units, len(units), quota)
+        after = rows_of_units(neighbour, len(units), quota)
+        assert np.array_equal(before[same], after[same])
 
 
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.floats(-2, 2)), min_size=2, max_size=12),
     st.sampled_from([int, str, float, Decimal, np.uint64]),
     st.integers(1, 3),
+    st.sampled_from(RowsOfUnit),
 )
-def test_the_integers_move_by_no_more_than_one_unit_may(people, kind, most):
+def test_the_integers_move_by_no_more_than_one_unit_may(people, kind, most, rule):
     """Person 0 is removed; the others' identifiers were read beside one of another type."""
     units = [kind(0) if person == 0 else 2**63 + person for person, _ in people]
     values = np.array([value for _, value in people])
@@ -87,8 +90,10 @@ def test_the_integers_move_by_no_more_than_one_unit_may(people, kind, most):
         if not rows:
             return 0
         x, ids = values[rows], [units[k] for k in rows]
-        asked = Options(1.0, 1e-6, box, box, per_person=True, max_rows_per_unit=most)
-        table = scaled_rows(x[:, None], x[None], asked, ids)
+        asked = Options(
+            1.0, 1e-6, box, box, per_person=True, max_rows_per_unit=most, rows_of_unit=rule
+        )
+        table = scaled_rows(x[:, None], x[None], asked, ids, seed=0)
         return exact_gram(table, features, n_jobs=1, block_rows=16)
 
     change = (totals(list(range(len(people)))) - totals(kept)) / UNIT**2
@@ -99,7 +104,7 @@ def test_the_integers_move_by_no_more_than_one_unit_may(people, kind, most):
 def test_one_missing_identifier_does_not_merge_other_people():
     people = [LONG + k for k in range(2000)]
     for units in (people, np.array(people), pd.Series(people), pl.Series(people), pa.array(people)):
-        assert first_rows_of_units(units, 2000, 1).all()
+        assert rows_of_units(units, 2000, Quota(1)).all()
     for bad in (np.nan, None, pd.NA, pd.NaT, 0.5, "", " ", "NaN", True, float(LONG), np.inf):
         with pytest.raises(ValueError, match="`units` must say for every row whose it is"):
             groups([*people[1:], bad])
@@ -181,7 +186,7 @@ def test_what_may_have_merged_people_is_refused(units):
 )
 def test_units_must_match_the_rows(units):
     with pytest.raises(ValueError, match="one identifier for each of the rows"):
-        first_rows_of_units(units, 2, 1)
+        rows_of_units(units, 2, Quota(1))
 
 
 def test_a_target_beyond_all_floats_is_cut_without_a_warning():

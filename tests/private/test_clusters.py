@@ -41,12 +41,13 @@ BOX = Box.from_bounds([(0, 1), (-1, 1)], 2, ["age", "dose"])
 FEATURES = BoxFeatures(UnitInputs(BOX), LinearFeatures(2))
 
 
-def wanted(unit=None, most=1):
+def wanted(unit=None, most=1, rule="random"):
     options = Options.parse(
         box=BOX,
         target_box=Box.from_bounds((0, 2), 1, ["height"]),
         per_person=unit is not None,
         max_rows_per_unit=most,
+        rows_of_unit=rule,
     )
     return RowReader(("age", "dose"), ("height",), unit, options)
 
@@ -105,10 +106,14 @@ def engine(request):
         yield workers
 
 
-@pytest.mark.parametrize(("unit", "most"), [(None, 1), ("who", 1), ("who", 3)])
-def test_a_cluster_has_the_integers_of_one_machine(engine, folder, unit, most):
-    files, asked = open_files(folder), wanted(unit, most)
-    here, there = TableRows.opened(files, asked), ClusterRows.opened(files, asked, engine)
+@pytest.mark.parametrize(
+    ("unit", "most", "rule"),
+    [(None, 1, "first"), ("who", 1, "first"), ("who", 1, "random"), ("who", 3, "random")],
+)
+def test_a_cluster_has_the_integers_of_one_machine(engine, folder, unit, most, rule):
+    files, asked = open_files(folder), wanted(unit, most, rule)
+    here = TableRows.opened(files, asked, seed=7)
+    there = ClusterRows.opened(files, asked, engine, seed=7)
     assert len(there.table.files) > len(files)
     assert len(there) == len(here) == ROWS
     assert np.array_equal(exact_gram(there, FEATURES), exact_gram(here, FEATURES))

@@ -27,10 +27,10 @@ TARGET_BOX = Box.from_bounds((0, 2), 1, ["height"])
 FEATURES = BoxFeatures(UnitInputs(BOX), LinearFeatures(2))
 
 
-def options(per_person=False, missing="error", most=1):
+def options(per_person=False, missing="error", most=1, rule="random"):
     return Options.parse(
         box=BOX, target_box=TARGET_BOX, per_person=per_person, missing=missing,
-        max_rows_per_unit=most,
+        max_rows_per_unit=most, rows_of_unit=rule,
     )  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def wanted(unit=None, **asked):
 
 def held_gram(unit=None, **asked):
     X, y = np.column_stack([TABLE["age"], TABLE["dose"]]), TABLE["height"][None]
-    rows = scaled_rows(X, y, options(unit is not None, **asked), unit and TABLE[unit])
+    rows = scaled_rows(X, y, options(unit is not None, **asked), unit and TABLE[unit], 7)
     return exact_gram(rows, FEATURES)
 
 
@@ -70,11 +70,20 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("rule", ["random", "first"])
 @pytest.mark.parametrize(("unit", "most"), [(None, 1), ("who", 1), ("who", 4)])
-def test_files_have_the_integers_of_arrays(folder, unit, most, threads):
-    rows = TableRows.opened(open_files(folder), wanted(unit, most=most), threads)
+def test_files_have_the_integers_of_arrays(folder, unit, most, rule, threads):
+    asked = {"most": most, "rule": rule}
+    rows = TableRows.opened(open_files(folder), wanted(unit, **asked), threads, seed=7)
     assert len(rows) == 500
-    assert np.array_equal(exact_gram(rows, FEATURES, n_jobs=threads), held_gram(unit, most=most))
+    assert np.array_equal(exact_gram(rows, FEATURES, n_jobs=threads), held_gram(unit, **asked))
+
+
+def test_rows_of_people_are_drawn_once_for_all_passes_of_a_fit(folder):
+    """And anew for every fit, from the operating system's generator."""
+    one, other = (TableRows.opened(open_files(folder), wanted("who")) for _ in range(2))
+    assert np.array_equal(exact_gram(one, FEATURES), exact_gram(one, FEATURES))
+    assert not np.array_equal(exact_gram(one, FEATURES), exact_gram(other, FEATURES))
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -108,7 +117,7 @@ OBJECTS = {
 @pytest.mark.parametrize("source", OBJECTS.values(), ids=OBJECTS)
 def test_objects_have_the_integers_of_arrays(source, unit):
     table = open_object(source(), hold=unit is not None)
-    rows = TableRows.opened([table], wanted(unit, most=2 if unit else 1))
+    rows = TableRows.opened([table], wanted(unit, most=2 if unit else 1), seed=7)
     assert np.array_equal(exact_gram(rows, FEATURES), held_gram(unit, most=2 if unit else 1))
     assert "secret" not in repr(table) + repr(rows) + repr(rows.files[0])
 

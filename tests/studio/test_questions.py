@@ -75,9 +75,10 @@ def test_a_consent_names_everything_that_will_be_public(client, table):
     study = {**STUDY, "categories": {"sex": ["F", "M"]}, "unit": "person", "max_rows_per_unit": "2"}
     found = client.ask("consent", table=table, study={**study, "delta": "0.1"})
     public = dict(found["public"])
-    assert (
-        public["protects"] == "one 'person', of which the first 2 rows count, replaced by any other"
-    )
+    counted = "at most 2 rows count, drawn at random"
+    assert public["protects"] == f"one 'person', of which {counted}, replaced by any other"
+    first = client.ask("consent", table=table, study={**study, "rows_of_unit": "first"})
+    assert "of which the first 2 rows count" in dict(first["public"])["protects"]
     assert public["rows"] == "private; a public guess is 300"
     assert ["from", "sex, one of the public levels F, M"] in found["public"]
     assert "stage 1" in found["releases"]
@@ -121,6 +122,8 @@ BROKEN = {
     "an unknown key": {"epsilonn": "1"},
     "consent by file": {"yes": "1"},
     "rows without people": {"max_rows_per_unit": "2"},
+    "which rows without people": {"rows_of_unit": "first"},
+    "no such rows": {"unit": "person", "rows_of_unit": "last"},
     "a group without a ledger": {"partition": "north"},
     "a long name": {"targets": {"x" * 2000: ["1", "2"]}},
 }

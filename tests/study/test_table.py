@@ -19,6 +19,7 @@ from dpgp.estimator import PrivateGP
 from dpgp.model.file.settings import settings_from_json, settings_to_json
 from dpgp.options import Options
 from dpgp.outcomes import KINDS
+from dpgp.rows_of_unit import RowsOfUnit
 from dpgp.study import table
 from dpgp.study.columns import Column, LevelColumn
 from dpgp.study.errors import Face
@@ -110,7 +111,12 @@ def test_the_document_names_every_key():
 
 def test_a_model_file_keeps_the_settings_of_the_table():
     kept = settings_to_json(STUDY.options)
-    assert list(kept) == [option.name for option in table.settings()]
+    asked = [option.name for option in table.settings()]
+    assert list(kept) == [name for name in asked if name != "rows_of_unit"], "there are no people"
+    people = STUDY.but(unit="person")
+    assert list(settings_to_json(people.options)) == asked
+    first = settings_to_json(people.but(rows_of_unit=RowsOfUnit.FIRST).options)
+    assert first == kept, "as files that are older than the choice"
     counted = settings_to_json(STUDY.but(counts=True).options)
     wishes = [option.name for option in OPTIONS if option.asks_outcome]
     assert counted.keys() - kept.keys() == set(wishes)

@@ -14,6 +14,7 @@ from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.provenance import Provenance, StudyRecord
 from dpgp.privacy.rounding import text_down, text_up
+from dpgp.rows_of_unit import RowsOfUnit
 
 if TYPE_CHECKING:
     from dpgp.privacy.selection import SelectionBudget
@@ -24,8 +25,9 @@ class Certificate:
     """The guarantee of a model, with every release behind it.
 
     ``mu`` is None where the guarantee is not one of Gaussian DP. ``rows_per_unit`` is how many rows
-    of one person count, and ``per_person`` whether rows were told apart by person at all; the
-    guarantee is about all rows of a person together.
+    of one person count, ``per_person`` whether rows were told apart by person at all, and
+    ``rows_of_unit`` which of them count; the guarantee is about all rows of a person together,
+    whichever count.
     """
 
     HEADINGS: ClassVar = ("release", "numbers", "sensitivity", "noise sd", "μ")
@@ -38,6 +40,7 @@ class Certificate:
     seeded: bool
     rows_per_unit: int = 1
     per_person: bool = False
+    rows_of_unit: RowsOfUnit = RowsOfUnit.FIRST
     provenance: Provenance | None = None
 
     @classmethod
@@ -47,6 +50,7 @@ class Certificate:
         source: NoiseSource,
         rows_per_unit: int = 1,
         per_person: bool = False,
+        rows_of_unit: RowsOfUnit = RowsOfUnit.FIRST,
         ledger: str | None = None,
     ) -> Certificate:
         """Close the books: the budget that was asked for, and what was spent of it."""
@@ -59,6 +63,7 @@ class Certificate:
             seeded=not source.is_private,
             rows_per_unit=rows_per_unit,
             per_person=per_person,
+            rows_of_unit=rows_of_unit,
             provenance=Provenance.of(source, ledger),
         )
 
@@ -69,10 +74,11 @@ class Certificate:
         source: NoiseSource,
         rows_per_unit: int = 1,
         per_person: bool = False,
+        rows_of_unit: RowsOfUnit = RowsOfUnit.FIRST,
         ledger: str | None = None,
     ) -> Certificate:
         """Tell what was spent until a fit failed: the ε of what was booked, not of the budget."""
-        whole = cls.from_books(books, source, rows_per_unit, per_person, ledger)
+        whole = cls.from_books(books, source, rows_per_unit, per_person, rows_of_unit, ledger)
         return replace(whole, epsilon=books.spent_epsilon())
 
     @classmethod
@@ -129,7 +135,8 @@ class Certificate:
     @property
     def relation(self) -> str:
         """The neighbouring relation and its unit, as a sentence."""
-        return f"Neighbours: {self.neighbours.value} {self.unit}."
+        neighbours = f"Neighbours: {self.neighbours.value} {self.unit}."
+        return f"{neighbours} {self.rows_of_unit.words}" if self.protects_persons else neighbours
 
     @property
     def note(self) -> str:

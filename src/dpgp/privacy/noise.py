@@ -9,6 +9,7 @@ Proof: docs/proofs/discrete_gaussian.md.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import secrets
@@ -16,6 +17,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import partial
+from hashlib import blake2b
 from typing import Protocol
 
 import numpy as np
@@ -142,6 +144,19 @@ def check_scale(scale: float) -> None:
             f"the noise scale must be between 2^30 and 2^57 units, got {scale:.3g}; "
             "choose an `epsilon` and a `delta` that are less extreme."
         )
+
+
+def key_of_choices(random_state: int | np.random.Generator | None) -> bytes:
+    """Return a key for what is chosen at random beside noise; no guarantee rests on it.
+
+    It is fresh, from the operating system's generator. Under simulation it follows from the state
+    of the seeded generator, of which nothing is drawn.
+    """
+    if random_state is None:
+        return secrets.token_bytes(16)
+    state = np.random.default_rng(random_state).bit_generator.state
+    text = json.dumps(state, default=lambda numbers: numbers.tolist(), sort_keys=True)
+    return blake2b(text.encode(), digest_size=16, person=b"rows of a unit").digest()
 
 
 def noise_source(random_state: int | np.random.Generator | None) -> NoiseSource:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from dpgp.numeric import check_column_names
 from dpgp.options import Options
 from dpgp.private.cells import Cells
@@ -65,11 +67,16 @@ class AskedTable:
         return found
 
     def rows(
-        self, inputs: tuple[str, ...], options: Options, workers: Engine | None, threads: int
+        self,
+        inputs: tuple[str, ...],
+        options: Options,
+        workers: Engine | None,
+        threads: int,
+        seed: int | np.random.Generator | None = None,
     ) -> Source:
         """Go through the table once; a TableError where it does not hold what is wanted."""
         reader = RowReader(inputs, self.targets, self.unit, options)
-        return read_files(self.files, reader, workers, threads)
+        return read_files(self.files, reader, workers, threads, seed)
 
 
 def _opened(table: Any, *, hold: bool) -> Sequence[TableFile]:

@@ -72,7 +72,7 @@ def fit_rows(
     check_noise(steps, options, books, source)
     wall = Wall(rows, options, books, source, threads)
     known = Known.before(options, books.mu, steps, public_rows)
-    facts = (books, source, options.max_rows_per_unit, options.per_person)
+    facts = (books, source, options.max_rows_per_unit, options.per_person, options.rows_of_unit)
     with (
         entered(ledger, options, books, steps, source) as link,
         spending_noted(lambda: Certificate.of_failure(*facts)),

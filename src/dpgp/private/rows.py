@@ -1,7 +1,7 @@
 """Rows that are ready to be summed, and how arrays and cells become them.
 
 Numbers of inputs and targets, whoever held them, become rows in one place,
-:func:`scaled_rows`: targets scaled, rows marked that can be used, the first ones of every unit
+:func:`scaled_rows`: targets scaled, rows marked that can be used, some of every unit
 kept. Messages about arrays speak of arguments, shapes and types, those about tables of columns;
 never of values, and not of which or how many rows.
 """
@@ -22,7 +22,7 @@ from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.options import Options
 from dpgp.private.source import RowQuestion, total_over
 from dpgp.private.tables import TableError
-from dpgp.private.units import first_rows_of_units
+from dpgp.private.units import Quota, rows_of_units
 from dpgp.study.errors import Words
 from dpgp.types import Array, Integers
 
@@ -89,10 +89,17 @@ class Rows:
 # --- from numbers ---------------------------------------------------------------------------------
 
 
-def scaled_rows(X: Array, targets: Array, options: Options, units: Any) -> Rows:
+def scaled_rows(
+    X: Array,
+    targets: Array,
+    options: Options,
+    units: Any,
+    seed: int | np.random.Generator | None = None,
+) -> Rows:
     """Return rows whose targets are scaled to [−1, 1] and not yet clipped, some of each unit.
 
-    A stage clips residuals, so that a target beyond its bounds pulls no harder than others.
+    A stage clips residuals, so that a target beyond its bounds pulls no harder than others. Rows of
+    a unit are drawn anew at every call, unless ``seed`` simulates.
     """
     if options.missing is Missing.ERROR:
         check_public_levels(X, options.box)
@@ -100,7 +107,7 @@ def scaled_rows(X: Array, targets: Array, options: Options, units: Any) -> Rows:
     errors = [targets.T] if options.outcome.unreadable_is_error else []
     usable = usable_rows(options.missing, X, *errors) & known
     if units is not None:
-        usable &= first_rows_of_units(units, len(X), options.max_rows_per_unit)
+        usable &= rows_of_units(units, len(X), Quota.of(options, seed))
     scaled = scaled_targets(targets, box.centre[:, None], box.half_width[:, None])
     return Rows(X, np.where(usable, scaled, 0.0), usable)
 

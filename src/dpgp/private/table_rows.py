@@ -35,15 +35,18 @@ from dpgp.private.tables import (
 )
 from dpgp.private.units import (
     Bits,
+    Quota,
     either,
     file_by_file,
-    first_of_group,
-    first_rows,
     number_of_groups,
+    rows_of_group,
+    rows_that_count,
     unpacked,
 )
 from dpgp.private.watching import watched, watched_first
 from dpgp.types import Integers
+
+Seed = int | np.random.Generator | None
 
 PARTS_PER_WORKER = 4
 """Parts of the table for every worker: enough that none waits long for the last."""
@@ -59,14 +62,18 @@ def read_files(
     reader: RowReader,
     workers: Engine | None,
     threads: int | None = None,
+    seed: Seed = None,
 ) -> Source:
-    """Go through all files once; a TableError where they do not hold what is wanted."""
+    """Go through all files once; a TableError where they do not hold what is wanted.
+
+    Rows of a unit are drawn anew at every call, unless ``seed`` simulates.
+    """
     rows: TableRows | ClusterRows
     if workers is None:
-        rows = TableRows.opened(files, reader, threads)
+        rows = TableRows.opened(files, reader, threads, seed)
     else:
         _check_seen_by_workers(files)
-        rows = ClusterRows.opened(files, reader, workers)
+        rows = ClusterRows.opened(files, reader, workers, seed)
     if len(rows) < 2:
         raise TableError("the table has too few rows for a model; a fit needs at least two.")
     return rows
@@ -135,12 +142,16 @@ class TableRows:
 
     @classmethod
     def opened(
-        cls, files: Sequence[TableFile], reader: RowReader, threads: int | None = None
+        cls,
+        files: Sequence[TableFile],
+        reader: RowReader,
+        threads: int | None = None,
+        seed: Seed = None,
     ) -> TableRows:
         """Go through all files once; a TableError where they do not hold what is wanted."""
         for file in files:
             require(file, reader.names)
-        return cls(_read(files, reader, _sizes(files, reader, threads)))
+        return cls(_read(files, reader, _sizes(files, reader, threads), seed))
 
     def __repr__(self) -> str:
         return "TableRows(...)"
@@ -181,10 +192,11 @@ def _read(
     files: Sequence[TableFile],
     reader: RowReader,
     sizes: Sequence[tuple[int, ...]],
+    seed: Seed,
     engine: Engine | None = None,
 ) -> tuple[ReadFile, ...]:
     """Return files whose pieces have these sizes, with the rows that count."""
-    read = zip(files, sizes, _kept(files, reader, sizes, engine), strict=True)
+    read = zip(files, sizes, _kept(files, reader, sizes, seed, engine), strict=True)
     return tuple(ReadFile(file, reader, counts, kept) for file, counts, kept in read)
 
 
@@ -192,21 +204,25 @@ def _kept(
     files: Sequence[TableFile],
     reader: RowReader,
     sizes: Sequence[tuple[int, ...]],
+    seed: Seed,
     engine: Engine | None,
 ) -> list[tuple[Bits, ...] | None]:
-    """Return which rows are among the first of their unit, file by file; None without units.
+    """Return which rows of every unit count, file by file; None without units.
+
+    It is decided once, for all passes of a fit.
 
     Every worker counts the units of other groups, so that identifiers stay where they are read.
     """
-    unit, most = reader.unit, reader.options.max_rows_per_unit
+    unit = reader.unit
     if unit is None:
         return [None] * len(files)
+    quota = Quota.of(reader.options, seed)
     every = tuple(size for counts in sizes for size in counts)
     if engine is None:
-        kept = first_rows(lambda: _cells(files, unit), every, unit, most)
+        kept = rows_that_count(lambda: _cells(files, unit), every, unit, quota)
     else:
         groups = max(number_of_groups(every), engine.workers)
-        work = functools.partial(part_of_units, tuple(files), every, unit, most, groups)
+        work = functools.partial(part_of_units, tuple(files), every, unit, quota, groups)
         kept = functools.reduce(either, answers(engine, work, range(groups)))
     return file_by_file(kept, sizes)
 
@@ -230,7 +246,9 @@ class ClusterRows:
     engine: Engine
 
     @classmethod
-    def opened(cls, files: Sequence[TableFile], reader: RowReader, engine: Engine) -> ClusterRows:
+    def opened(
+        cls, files: Sequence[TableFile], reader: RowReader, engine: Engine, seed: Seed = None
+    ) -> ClusterRows:
         """Let workers go through all files once; a TableError where they lack what is wanted."""
         for file in files:
             require(file, reader.names)
@@ -239,7 +257,7 @@ class ClusterRows:
         sizes = list(
             watched_first(answers(engine, functools.partial(part_sizes, reader), parts), len(parts))
         )
-        return cls(TableRows(_read(parts, reader, sizes, engine)), engine)
+        return cls(TableRows(_read(parts, reader, sizes, seed, engine)), engine)
 
     def __repr__(self) -> str:
         return "ClusterRows(...)"
@@ -273,7 +291,12 @@ def part_sum(question: RowQuestion, part: ReadFile) -> Partial:
 
 
 def part_of_units(
-    files: Sequence[TableFile], sizes: Sequence[int], unit: str, most: int, groups: int, group: int
+    files: Sequence[TableFile],
+    sizes: Sequence[int],
+    unit: str,
+    quota: Quota,
+    groups: int,
+    group: int,
 ) -> list[Bits]:
     """Read the identifiers of the whole table; return which rows count, of the units of a group."""
-    return first_of_group(_cells(files, unit), sizes, unit, most, group, groups)
+    return rows_of_group(_cells(files, unit), sizes, unit, quota, group, groups)

@@ -21,6 +21,11 @@ UNIT_NEEDED = Words(
     command="--max-rows-per-unit needs --unit, the column that says whose a row is; add it.",
     page="rows of one person can be counted only where a column says whose a row is; choose it.",
 )
+UNIT_NEEDED_TO_CHOOSE = Words(
+    "`rows_of_unit` needs `units`, one identifier a row, at `fit`.",
+    command="--rows-of-unit needs --unit, the column that says whose a row is; add it.",
+    page="rows of one person can be chosen only where a column says whose a row is; choose it.",
+)
 LEDGER_NEEDED = Words(
     "a group of people needs the `ledger` that names it.",
     command="--partition needs --ledger, whose group of people it names; add it.",
@@ -98,9 +103,8 @@ class Study:
         if self.unit is None:
             words = f"one row, {change}"
             return Words(words, command=f"{words}; name people who have several with --unit")
-        most = self.options.max_rows_per_unit
-        rows = "the first row counts" if most == 1 else f"the first {most} rows count"
-        return Words(f"one '{self.unit}', of which {rows}, {change}")
+        counted = self.options.rows_of_unit.counted(self.options.max_rows_per_unit)
+        return Words(f"one '{self.unit}', of which {counted}, {change}")
 
     @cached_property
     def options(self) -> Options:
@@ -139,6 +143,8 @@ class Study:
             raise option("bounds").needed()
         if self.unit is None and self.max_rows_per_unit is not None:
             raise UsageError(UNIT_NEEDED, code="no-units")
+        if self.unit is None and self.rows_of_unit is not None:
+            raise UsageError(UNIT_NEEDED_TO_CHOOSE, code="no-units")
         check_distinct([*self.inputs, *self.predicted])
 
     @property

@@ -13,6 +13,7 @@ from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.rows_of_unit import RowsOfUnit
 from dpgp.study.entries import Entry
 from dpgp.study.errors import UsageError, Words
 from dpgp.study.values import (
@@ -70,6 +71,8 @@ class Option:
     """Whether it is a flag that asks for a kind of outcome, which :mod:`dpgp.outcomes` know."""
     may_be_absent: bool = False
     """Whether model files leave it out where it is the default: so do those older than itself."""
+    if_absent: Any = None
+    """What it is in files that leave it out, where that is not the default."""
     is_replaceable: bool = False
     """Whether a command may say anew what its study file says: no part of the guarantee."""
     lack: Lack | None = None
@@ -93,6 +96,11 @@ class Option:
     def is_for_options(self) -> bool:
         """Whether :class:`~dpgp.options.Options` are told it under its name."""
         return self.is_parsed or self.asks_outcome
+
+    @property
+    def left_out(self) -> Any:
+        """What it is in model files that leave it out."""
+        return self.default if self.if_absent is None else self.if_absent
 
     def needed(self) -> UsageError:
         """Return the error of whoever needs it, with the remedy of each face."""
@@ -175,6 +183,13 @@ OPTIONS: tuple[Option, ...] = (
         "max_rows_per_unit", WholeValue(), "How many rows of one unit count; 1 by default.", 1,
         python=EVERYWHERE, commands=COMMANDS, key="max_rows_per_unit", setting=True,
         field="Rows of one person that count, at most",
+    ),
+    Option(
+        "rows_of_unit", ChoiceValue(RowsOfUnit),
+        "Which rows of one unit count: random (by default), or the first of the table (first).",
+        "random",
+        python=EVERYWHERE, commands=COMMANDS, key="rows_of_unit", setting=True,
+        field="Which of them count", may_be_absent=True, if_absent="first",
     ),
     Option("warp", FlagValue(), default=True, python=EVERYWHERE, setting=True),
     Option("calibrate", FlagValue(), default=True, python=(REGRESSOR, PLAN), setting=True),

@@ -53,6 +53,8 @@ ONLY_THE_SIGNER = (
 
 SPARED = 1e-6
 """Share of the noise without which a claim must break: a fit spends all of its budget."""
+RULES_OF_ROWS = ("first", "random")
+"""Which rows of a unit may count; sensitivities hold for both."""
 MOST_SAID = 5
 """Contradictions that are spelled out."""
 
@@ -121,6 +123,8 @@ def _settings(claim: Claim, settings: dict[str, Any]) -> Finding:
     wrong = [name for name, value in promised.items() if settings.get(name) != value]
     if claim.rows_per_unit > 1 and not claim.per_person:
         wrong.append("max_rows_per_unit, of nobody")
+    if settings.get("rows_of_unit", "first") not in RULES_OF_ROWS:
+        wrong.append("rows_of_unit")
     asked = ", ".join(f"{name} {value}" for name, value in promised.items())
     return _contradictions("what was asked for is what is promised", wrong, asked)
 

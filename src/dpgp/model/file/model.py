@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -156,7 +157,7 @@ def decode(document: Any) -> FittedModel:
         calibrations=tuple(calibration for _, calibration in models),
         stages=stages_from_json(fields["stages"], len(models), features.dimension, options.outcome),
         density=density_from_json(fields["input_density"], inputs.box),
-        certificate=certificate,
+        certificate=replace(certificate, rows_of_unit=options.rows_of_unit),
         scales=tuple(scale for scale in scales if scale is not None),
         findings=findings_from_json(document.get("findings", {}), len(models)),
     )

@@ -18,7 +18,7 @@ def settings_to_json(options: Options) -> dict[str, Any]:
     """Return the options of a fit as plain values."""
     kept = {option.name: option.value.setting(option.name, options) for option in settings()}
     for option in settings():
-        if option.may_be_absent and kept[option.name] == option.default:
+        if option.may_be_absent and kept[option.name] == option.left_out:
             del kept[option.name]
     return kept | options.outcome.settings
 
@@ -41,6 +41,7 @@ def settings_from_json(value: Any, box: Box, target_box: Box, per_person: bool) 
     _check_same(read["bounds"], box)
     _check_same(read["target_bounds"], target_box)
     asked = {option.name: read[option.name] for option in there if option.is_parsed}
+    asked |= {option.name: option.left_out for option in settings() if option not in there}
     asked |= {name: as_flag(fields[name], f"settings.{name}") for name in wishes}
     return Options.parse(box=box, target_box=target_box, per_person=per_person, **asked)
 

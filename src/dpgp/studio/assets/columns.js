@@ -148,7 +148,12 @@ function unitFields() {
   const most = numberInput("most-rows", state.mostRows, { inputmode: "numeric", oninput: () => { state.mostRows = most.value; } });
   return [
     field("Column that says whose a row is", select),
-    field("Rows of one person that count, at most", most, "The first ones count. Fewer give more accuracy for the same ε."),
+    field("Rows of one person that count, at most", most,
+      "One is a good start. The noise grows with every further row; it pays where there are many people, and their rows differ much from each other."),
+    radios("Which of them count", "which-rows", [
+      ["random", "some that are drawn at random"],
+      ["first", "the first of the table: of rows in the order of time, the earliest"],
+    ], state.whichRows, (value) => { state.whichRows = value; }),
   ];
 }
 

@@ -9,7 +9,8 @@ export const state = {
   columns: [],
   severalRows: "no",
   unit: "",
-  mostRows: "5",
+  mostRows: "1",
+  whichRows: "random",
   missing: "error",
   decimal: ".",
   rows: "",
@@ -75,7 +76,8 @@ function withoutBudget() {
     missing: state.missing,
     decimal: state.decimal,
     rows: plain(state.rows),
-    ...(state.severalRows === "yes" ? { unit: state.unit, max_rows_per_unit: plain(state.mostRows) } : {}),
+    ...(state.severalRows === "yes"
+      ? { unit: state.unit, max_rows_per_unit: plain(state.mostRows), rows_of_unit: state.whichRows } : {}),
     ...(state.partition ? { partition: state.partition } : {}),
   };
 }
