@@ -164,6 +164,10 @@ class OutcomeKind(ABC):
         """Return the variance of observations in squared half-widths, where the kind tells it."""
         return None
 
+    def few_events(self, rows: float, mu: float, prevalence: float | None) -> str:
+        """Say where outcomes are too rare for so many rows and this budget; else nothing."""
+        return ""
+
     def located(self, average: float, error: float) -> Location | None:
         """Return where it lies by a noisy average of it, scaled; None where that says too little.
 
