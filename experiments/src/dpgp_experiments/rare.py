@@ -109,8 +109,13 @@ def _fit(trial: RareTrial, key: tuple[int, int, int], scores: Scores) -> None:
 def rare_scores(found: Array, p: Array) -> RareScores:
     """Score probabilities by the true ones."""
     expected, seen = reliability(found, p)
-    losses = (expected_loss(each, p) for each in (found, np.full_like(p, p.mean()), p))
-    return RareScores(float(found.mean()), *losses, float(np.abs(expected - seen).max()))
+    return RareScores(
+        average=float(found.mean()),
+        log_loss=expected_loss(found, p),
+        constant=expected_loss(np.full_like(p, p.mean()), p),
+        truth=expected_loss(p, p),
+        decile=float(np.abs(expected - seen).max()),
+    )
 
 
 def expected_loss(found: Array, p: Array) -> float:
@@ -156,7 +161,7 @@ def _row(trial: RareTrial, found: Sequence[RareScores]) -> list[str]:
 def _draw(scores: Scores) -> Figure:
     """Draw average probability against prevalence, a panel for each number of inputs."""
     figure, axes = panels(1, len(INPUTS), (4.2 * len(INPUTS), 3.6), share=False)
-    for axis, inputs in zip(np.ravel(axes), INPUTS, strict=True):
+    for axis, inputs in zip(axes[0], INPUTS, strict=True):
         axis.plot(PREVALENCES, PREVALENCES, color=INK, lw=0.8, ls="--")
         for epsilon, colour in zip(EPSILONS, (BLUE, VERMILION), strict=True):
             trials = [RareTrial(prevalence, inputs, epsilon) for prevalence in PREVALENCES]
@@ -167,5 +172,5 @@ def _draw(scores: Scores) -> Figure:
             )
         axis.set(xscale="log", yscale="log", xlabel="prevalence", ylabel="average probability")
         axis.set_title(f"{inputs} inputs", fontsize=9.5)
-    np.ravel(axes)[0].legend(frameon=False)
+    axes[0][0].legend(frameon=False)
     return figure

@@ -104,9 +104,8 @@ class MetricFit:
         operator, squares = np.asarray(Q.T @ operator), np.maximum(squares, 0.0)
         for k, target in enumerate(self.targets):
             target.take(_measured(release, k, n, share, Q), operator, squares)
-        for target, place in zip(self.targets, places or [None] * len(self.targets), strict=True):
-            if place is not None:
-                target.relocate(place)
+        for target, place in zip(self.targets, places, strict=False):  # none, or one for each
+            target.relocate(place)
         value = sum(target.learn(self.dictionary) for target in self.targets)
         if renew:
             self._renew(value)
