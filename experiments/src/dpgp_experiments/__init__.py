@@ -66,6 +66,11 @@ REGISTRY = {
         "PrivateGPClassifier on real people, beside private logistic regression and a network",
         5,
     ),
+    "rare": Experiment(
+        "dpgp_experiments.rare",
+        "Rare outcomes: average probability, log loss beside the constant's, reliability",
+        5,
+    ),
     "centiles": Experiment(
         "dpgp_experiments.centiles",
         "Intervals and centiles at each x: coverage by age, and both tails of skewed noise",

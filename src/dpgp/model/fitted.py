@@ -49,6 +49,8 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
     factors of the standard deviation at each x, where they were learned. ``density`` is a private
     density of the inputs, on a grid where there are at most three, else of synthetic rows.
     ``findings`` are plain values that other steps released, by their names in the certificate.
+    ``shifts`` move what is predicted of every target so that it adds up, and are none where that
+    needs nothing (dpgp.model.shift).
     """
 
     options: Options
@@ -60,6 +62,7 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
     certificate: Certificate
     scales: tuple[LocalScale, ...] = ()
     findings: Mapping[str, Any] = field(default_factory=dict)
+    shifts: tuple[float, ...] = ()
 
     def __repr__(self) -> str:
         targets, inputs = ", ".join(self.target_names), ", ".join(self.input_names)
@@ -240,11 +243,23 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
 
     def mean_and_std(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean, not yet cut, and standard deviation of one target at unit inputs."""
+        mean, std = self.belief(target, U, latent)
+        return self.outcome.link(mean, std, latent, self.shift(target))
+
+    def belief(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
+        """Return mean and sd of the Gaussian belief before its link, in units of the target.
+
+        It is about f where ``latent`` or the law is known, else about an observation.
+        """
         if latent or self.outcome.law_is_known:
             mean, std = self.posteriors[target].predict(U, latent=True)
         else:
             mean, std = self._predictives[target].at(U)
-        return self.outcome.link(self._in_units(target, mean), self._scale(target) * std, latent)
+        return self._in_units(target, mean), self._scale(target) * std
+
+    def shift(self, target: int) -> float:
+        """Return how far predictions of a target are moved, of probabilities their log odds."""
+        return self.shifts[target] if self.shifts else 0.0
 
     @cached_property
     def _predictives(self) -> tuple[Predictive, ...]:
@@ -269,7 +284,8 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
         level = checked_coverage(coverage)
         centre, half_width = self.posteriors[target].half_width(U, level)
         mean, half_width = self._in_units(target, centre), self._scale(target) * half_width
-        return self.outcome.function_interval(mean, half_width, level, self._bounds(target))
+        bounds, shift = self._bounds(target), self.shift(target)
+        return self.outcome.function_interval(mean, half_width, level, bounds, shift)
 
     def within_bounds(self, target: int, values: Array) -> Array:
         """Return values cut to the public bounds of a target."""

@@ -98,6 +98,9 @@ class OutcomeKind(ABC):
     function_is_bounded: ClassVar[bool] = False
     """Whether f itself keeps the bounds, as a probability does; else only observations do."""
 
+    link_is_shifted: ClassVar[bool] = False
+    """Whether the average over the inputs decides how far :meth:`link` moves what it returns."""
+
     shows_observations: ClassVar[bool] = True
     """Whether intervals for new observations say something; else those for f are shown alone."""
 
@@ -161,16 +164,37 @@ class OutcomeKind(ABC):
         """Return the variance of observations in squared half-widths, where the kind tells it."""
         return None
 
+    def few_events(self, rows: float, mu: float, prevalence: float | None) -> str:
+        """Say where outcomes are too rare for so many rows and this budget; else nothing."""
+        return ""
+
+    def located(self, average: float, error: float) -> Location | None:
+        """Return where it lies by a noisy average of it, scaled; None where that says too little.
+
+        Its ``scale`` is then the unit of likely functions.
+        """
+        return None
+
     def assumed(self, prevalence: float | None) -> str:
         """Say what a forecast takes for granted where the kind tells the variance."""
         return ""
 
-    def link(self, mean: Array, std: Array, latent: bool) -> tuple[Array, Array]:
+    def link(
+        self, mean: Array, std: Array, latent: bool, shift: float = 0.0
+    ) -> tuple[Array, Array]:
         """Return mean and sd of what is predicted, f or a new observation, from N(mean, std²).
 
         That is the belief in f where ``latent`` or the law is known, else in an observation.
+        ``shift`` is what :meth:`shift` says of the model, 0 where that was not asked.
         """
         return mean, std
+
+    def shift(self, mean: Array, std: Array, shares: Array, average: float, error: float) -> float:
+        """Return how far the link is to be moved for its average to be that of f.
+
+        ``shares`` of people have the belief N(mean, std²), their average N(average, error²).
+        """
+        return 0.0
 
     @abstractmethod
     def observations(
@@ -183,7 +207,7 @@ class OutcomeKind(ABC):
 
     @abstractmethod
     def function_interval(
-        self, mean: Array, half_width: Array, coverage: float, bounds: Ends
+        self, mean: Array, half_width: Array, coverage: float, bounds: Ends, shift: float = 0.0
     ) -> tuple[Array, Array]:
         """Return the interval for f within its bounds, from that of the Gaussian belief."""
 

@@ -76,7 +76,7 @@ class Number(OutcomeKind):
         return self.scaled_law(np.clip(mean, *bounds), std, law, *bounds)
 
     def function_interval(
-        self, mean: Array, half_width: Array, coverage: float, bounds: Ends
+        self, mean: Array, half_width: Array, coverage: float, bounds: Ends, shift: float = 0.0
     ) -> tuple[Array, Array]:
         """Return the Gaussian interval, cut to the bounds."""
         return np.clip(mean - half_width, *bounds), np.clip(mean + half_width, *bounds)

@@ -4,7 +4,9 @@ With :math:`f(x) = 2P(\text{yes} \mid x) - 1` the noise is :math:`E[(t - f)^2] =
 residual from :math:`f_0` is beyond :math:`1 + \max|f_0|`: the law is known and nothing is clipped.
 What a posterior that does not know their bounds believes of probabilities :math:`p(x)` is
 :math:`N(m, s^2)`, and that they lie in [0, 1]: the truncated normal law. Its mean is never 0 nor 1,
-so that no outcome is called impossible.
+so that no outcome is called impossible. It is too large wherever m is within s of 0, and too small
+near 1; all log odds are shifted alike, so that probabilities add up over the private model of the
+inputs (dpgp.model.shift).
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr, ndtri, ndtri_exp
+from scipy.optimize import brentq
+from scipy.special import erfcx, expit, log_ndtr, logit, ndtr, ndtri, ndtri_exp
 
 from dpgp.categories import Category, listed_levels
 from dpgp.coded_rows import columns_of, elements
@@ -36,6 +39,21 @@ ONE_SD = (0.15865525393145707, 0.8413447460685429)
 
 SMALLEST_CHANCE = 1e-9
 """Below any probability that rows could show, and far from what rounding takes for 0."""
+
+SMALLEST_ERROR = 1e-4
+"""Of an average that was released without noise: sampling, of more rows than most tables have."""
+
+LARGEST_SHIFT = 60.0
+"""Of log odds: beyond what the smallest and the largest chance are apart, 41."""
+
+FEWEST_EVENTS = 25.0
+"""n·q·μ of the rarer class, of prevalence q, below which a fit is often no better than a constant.
+Of 247 simulated tables with a signal, one to ten inputs, log loss was below the constant's on all
+with more, on 77 % of those from 12 to 25, and on 60 % below (docs/results.md)."""
+
+RAREST_ASSUMED = 1.0 / 14.0
+"""Prevalence that two sds of ``log_noise`` reach to: where none is told, rarer ones are not
+expected."""
 
 _WHY_PUBLIC = "classes are public knowledge and cannot be read from the data, which would leak it"
 _COLUMN = "A column-vector y was passed when a 1d array was expected; its one column is taken."
@@ -84,6 +102,7 @@ class YesNo(OutcomeKind):
     to one half."""
 
     function_is_bounded: ClassVar[bool] = True
+    link_is_shifted: ClassVar[bool] = True
     shows_observations: ClassVar[bool] = False
     explainable: ClassVar[tuple[float, float]] = 0.02, 0.4
     """Far less than of numbers: most of the variance of yes and no is that of one draw. By hand."""
@@ -128,6 +147,34 @@ class YesNo(OutcomeKind):
         """Return 4q(1 − q) of a prevalence q, or what is usual."""
         return USUAL_NOISE**2 if prevalence is None else 4.0 * prevalence * (1.0 - prevalence)
 
+    def few_events(self, rows: float, mu: float, prevalence: float | None) -> str:
+        """Say where n·q·μ of the rarer class is below ``FEWEST_EVENTS``."""
+        least = FEWEST_EVENTS / (rows * mu) if mu > 0.0 else math.inf
+        remedy = "raise epsilon, collect more rows, or ask for an outcome that is less rare"
+        vain = "a fit is often no better than one probability for all"
+        if prevalence is None:
+            if least <= RAREST_ASSUMED:
+                return ""
+            return (
+                f"events are too few where less than {least:.2g} of all are yes: {vain}; {remedy}"
+            )
+        rarer = min(prevalence, 1.0 - prevalence)
+        if rarer >= least:
+            return ""
+        return (
+            f"events are too few: about {rows * rarer:,.0f} of the rarer class are expected, and "
+            f"with fewer than {rows * least:,.0f} {vain}; {remedy}"
+        )
+
+    def located(self, average: float, error: float) -> Location:
+        """Return 2q − 1 and 4q(1 − q) of the prevalence q that a noisy average tells.
+
+        dp/dη = q(1 − q): functions whose log odds η vary as much as others are likely then.
+        """
+        m, s = (1.0 + average) / 2.0, max(error / 2.0, SMALLEST_ERROR)
+        q = float(chance(np.array([m]), np.array([s]))[0])
+        return Location(2.0 * q - 1.0, 4.0 * q * (1.0 - q), has_two_values=True)
+
     def assumed(self, prevalence: float | None) -> str:
         """Say how frequent yes is."""
         if prevalence is None:
@@ -138,20 +185,33 @@ class YesNo(OutcomeKind):
             frequent = f"{prevalence:.3g} of all are yes"
         return f"{frequent}, and a probability that varies smoothly"
 
-    def link(self, mean: Array, std: Array, latent: bool) -> tuple[Array, Array]:
+    def link(
+        self, mean: Array, std: Array, latent: bool, shift: float = 0.0
+    ) -> tuple[Array, Array]:
         """Return the mean of N(m, s²) given [0, 1], and its spread or that of an outcome."""
-        p = chance(mean, std)
-        return p, chance_std(mean, std) if latent else ChanceLaw(p).std
+        p = shifted(chance(mean, std), shift)
+        return p, chance_std(mean, std, shift) if latent else ChanceLaw(p).std
+
+    def shift(self, mean: Array, std: Array, shares: Array, average: float, error: float) -> float:
+        """Return the a with Σwσ(a + logit p) = P, the mean of N(average, error²) given [0, 1]."""
+        p = chance(mean, np.maximum(std, SMALLEST_ERROR))
+        whole = chance(np.array([average]), np.array([max(error, SMALLEST_ERROR)]))[0]
+
+        def gap(a: float) -> float:
+            return float(shares @ shifted(p, a) - whole)
+
+        return float(brentq(gap, -LARGEST_SHIFT, LARGEST_SHIFT))
 
     def observations(self, mean: Array, std: Array, law: Calibration, bounds: Ends) -> ChanceLaw:
         """Return the law of 0 and 1."""
         return ChanceLaw(mean)
 
     def function_interval(
-        self, mean: Array, half_width: Array, coverage: float, bounds: Ends
+        self, mean: Array, half_width: Array, coverage: float, bounds: Ends, shift: float = 0.0
     ) -> tuple[Array, Array]:
-        """Return the interval of N(m, s²) given [0, 1]."""
-        return chance_interval(mean, interval_std(half_width, coverage), coverage)
+        """Return the interval of N(m, s²) given [0, 1], moved as probabilities are."""
+        low, high = chance_interval(mean, interval_std(half_width, coverage), coverage)
+        return shifted(low, shift), shifted(high, shift)
 
     def log_density(self, y: Any, mean: Array, std: Array) -> Array:
         """Return the log probability of every label; of one that is neither class it is −∞."""
@@ -245,9 +305,17 @@ def chance_interval(mean: Array, std: Array, coverage: float) -> tuple[Array, Ar
     return lower, upper
 
 
-def chance_std(mean: Array, std: Array) -> Array:
+def shifted(p: Array, shift: float) -> Array:
+    """Return σ(a + logit p); p itself where the shift a is 0."""
+    if shift == 0.0:
+        return p
+    with np.errstate(divide="ignore"):
+        return np.asarray(expit(shift + logit(p)))
+
+
+def chance_std(mean: Array, std: Array, shift: float = 0.0) -> Array:
     """Return half the length of the interval that a normal law has within one sd."""
-    lower, upper = (_quantile(mean, std, level) for level in ONE_SD)
+    lower, upper = (shifted(_quantile(mean, std, level), shift) for level in ONE_SD)
     return np.asarray((upper - lower) / 2)
 
 

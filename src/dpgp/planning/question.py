@@ -239,6 +239,9 @@ def reasons(question: Question, answer: Answer) -> tuple[str, ...]:
     assumed = question.assumption.in_words(answer.errors.noise**2)
     exact = question.answer(answer.setting.n, math.inf).errors
     limit = [WHY_LIMITED] if are_limited_by_features(answer.errors, exact) else []
+    told = question.assumption
+    rare = told.outcome.few_events(answer.setting.n, answer.setting.mu, told.prevalence)
+    limit = [rare, *limit] if rare else limit
     of_steps = [kind.why([step for step in answer.steps if type(step) is kind]) for kind in kinds]
     design, functions = answer.design, question.functions
     if design is None or isinstance(functions, ManyFunctions):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +21,11 @@ from dpgp.inference.many.families import KernelFamily, MetricFamily, first_metri
 from dpgp.inference.many.fit import MetricFit
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import clip_kappa, inducing_points
-from dpgp.inference.many.synthetic import ROWS, anchors_among
+from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS, anchors_among
+from dpgp.inference.many.target import first_clip
 from dpgp.model.fitted import FittedModel
 from dpgp.model.input_model import InputDensity
+from dpgp.model.shift import shifts_of
 from dpgp.options import Options
 from dpgp.outcomes import Location
 from dpgp.planning.design import asked_features, choose_design
@@ -142,8 +144,30 @@ class Known:
         kappa = clip_kappa(self.signal)
         fit = MetricFit(self.inputs, dictionary, self.locations, self.n, kappa, options.outcome)
         phi = self.line.features.evaluate(rows).T
-        fit.take_stage(self.line.release, phi, self.line.weight, renew=False)
+        fit.take_stage(
+            self.line.release, phi, self.line.weight, renew=False, places=self._told_by_line()
+        )
         return fit
+
+    def _told_by_line(self) -> tuple[Location, ...]:
+        """Return where targets lie by the line's constant, of kinds whose average says it."""
+        places = [self.options.outcome.located(*each) for each in self._averages]
+        return tuple(place for place in places if place is not None)
+
+    @property
+    def _averages(self) -> tuple[tuple[float, float], ...]:
+        """The average of every target that the line's constant tells, and its standard error.
+
+        None of targets that may be clipped.
+        """
+        if self.line is None or self.options.outcome.location is None:
+            return ()
+        size, release = self.n * math.sqrt(CONSTANT_SHARE), self.line.release
+        clips = [place.scale * first_clip(place, math.inf) for place in self.locations]
+        return tuple(
+            (place.centre + clip * float(total) / size, clip * release.cross_std / size)
+            for place, clip, total in zip(self.locations, clips, release.cross[0], strict=True)
+        )
 
     def _points(self, rows: Array) -> Array:
         """Return inducing points: those that were asked for, or as many synthetic rows."""
@@ -156,7 +180,7 @@ class Known:
 
     def fitted(self, certificate: Certificate) -> FittedModel:
         """Return all that leaves a fit: functions of releases and of public choices."""
-        return FittedModel(
+        model = FittedModel(
             options=self.options,
             inputs=self.inputs,
             posteriors=self.fit.posteriors,
@@ -167,6 +191,7 @@ class Known:
             certificate=certificate,
             findings=self.findings,
         )
+        return replace(model, shifts=shifts_of(model))
 
     def _density(self) -> InputDensity:
         """Return where rows are in the units of the inputs, and how many each place stands for."""

@@ -81,8 +81,19 @@ class MetricFit:
         self._asked = None
         self.take_stage(release, values / norms[:, None], share, renew=renew)
 
-    def take_stage(self, release: GramRelease, phi: Array, share: float, *, renew: bool) -> None:
-        """Take a stage whose features at the synthetic rows are the rows of ``phi``."""
+    def take_stage(
+        self,
+        release: GramRelease,
+        phi: Array,
+        share: float,
+        *,
+        renew: bool,
+        places: Sequence[Location] = (),
+    ) -> None:
+        """Take a stage whose features at the synthetic rows are the rows of ``phi``.
+
+        Where it told better ``places`` of the targets all is said about these from now on.
+        """
         self._note(release)
         n = self.n
         B = np.asarray(phi.T @ phi / len(phi))
@@ -93,6 +104,8 @@ class MetricFit:
         operator, squares = np.asarray(Q.T @ operator), np.maximum(squares, 0.0)
         for k, target in enumerate(self.targets):
             target.take(_measured(release, k, n, share, Q), operator, squares)
+        for target, place in zip(self.targets, places, strict=False):  # none, or one for each
+            target.relocate(place)
         value = sum(target.learn(self.dictionary) for target in self.targets)
         if renew:
             self._renew(value)

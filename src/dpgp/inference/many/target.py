@@ -161,6 +161,28 @@ class Target:
         self.records.append(record)
         self._judge(measured)
 
+    def relocate(self, place: Location) -> None:
+        """Say what one record measured about another location, in sds of the target about it.
+
+        A move by a constant costs no doubt: E[φ] is what the record's own features tell.
+        """
+        old, ones = self.location, np.ones(len(self.centre.values))
+        ratio, gap = old.scale / place.scale, (old.centre - place.centre) / place.scale
+        self.records = [
+            Record(
+                record.operator,
+                ratio * record.a + record.operator @ (ratio * record.centre + gap * ones),
+                ratio**2 * record.variance,
+                0.0 * ones,
+            )
+            for record in self.records
+        ]
+        self.location, sd = place, math.sqrt(1.0 - place.centre**2) / place.scale
+        self.centre = Centre(np.zeros(len(self.centre.weights)), 0.0 * ones)
+        self.tau = self.forecast = sd
+        self.clip = self._largest_residual
+        self.measured, self.best = (sd, self.centre.values), (sd, self.centre.values, self.clip)
+
     def _judge(self, measured: Measured) -> None:
         """Find out whether the last move of the centre made residuals larger."""
         if self.best is None:

@@ -140,6 +140,12 @@ function chanceWithin(mean, std) {
   return { mean: first, low, high };
 }
 
+// The probability whose log odds are moved by a shift
+function shifted(p, shift) {
+  const odds = Math.exp(shift);
+  return p * odds / (1 - p + p * odds);
+}
+
 // c(x) = exp(φᵀw + φᵀVφ), by which the standard deviation of an observation is multiplied
 function localScale({ scale_features }, { local_scale }) {
   if (!scale_features) return () => 1;
@@ -179,9 +185,10 @@ class Posterior {
     const u = unitInputs(this.model.inputs, x), phi = this.phi(u), { scale } = this.target;
     const variance = this.variance(u, phi);
     const raw = this.target.centre + scale * dot(this.m, phi), std = scale * Math.sqrt(variance);
+    const chance = () => shifted(chanceWithin(raw, std).mean, this.target.shift);
     return {
       raw,
-      mean: this.target.link === "chance" ? chanceWithin(raw, std).mean : this.cut(raw),
+      mean: this.target.link === "chance" ? chance() : this.cut(raw),
       std,
       observationStd: this.localScale(u) * scale * Math.sqrt(variance + this.target.noise_variance),
     };
@@ -199,7 +206,8 @@ class Posterior {
   predict(x) {
     const { raw, ...at } = this.at(x), { function_factor, interval_ends, centiles } = this.target;
     if (this.target.link === "chance") {
-      const { low, high } = chanceWithin(raw, function_factor * at.std / NORMAL_95);
+      const within = chanceWithin(raw, function_factor * at.std / NORMAL_95);
+      const [low, high] = [within.low, within.high].map((p) => shifted(p, this.target.shift));
       return { ...at, functionLow: low, functionHigh: high, lower: low, upper: high, centiles: [] };
     }
     const whole = this.target.whole ? (value) => Math.floor(value + 0.5) : (value) => value;
