@@ -77,11 +77,13 @@ def test_an_element_is_the_level_of_its_text(levels, element, number):
 @pytest.mark.parametrize(
     "element",
     [
-        "South", "sout", "", " ", "1.5", "1,0", "true", "False", "0x1", "1e9999", "1e99999999999", None, np.nan, pd.NA, pd.NaT, 1.5, 3, -1,
+        "South", "sout", "", " ", "1.5", "1,0", "true", "False", "0x1", "1e9999",
+        "1e99999999999", None, np.nan, pd.NA, pd.NaT, 1.5, 3, -1,
         float("inf"), pytest.param(10**5000, id="huge"), Decimal("NaN"), Decimal("1e500"),
         1 + 0j, b"north", ["north"],
         ("south",), {"north"}, np.datetime64("2020-01-01"), np.array(["north"]), object(),
-        Fraction(1), "1_0", "½", "١", "1 0", "one", "nan", "inf", "--1", Decimal("sNaN"), "1" * 5000,
+        Fraction(1), "1_0", "½", "١", "1 0", "one", "nan", "inf", "--1", Decimal("sNaN"),
+        "1" * 5000,
     ],
 )  # fmt: skip
 def test_all_else_is_no_level(element):
