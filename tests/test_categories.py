@@ -47,6 +47,27 @@ REGIONS = ("north", "south", "São Tomé", 1, 2)
         (("no", "1"), True, 1),
         (("none", "nan"), "none", 0),
         ((-5, 5), -5.0, 0),
+        (REGIONS, "1.0", 3),
+        (REGIONS, "01", 3),
+        (REGIONS, " 2.", 4),
+        (REGIONS, "+2e0", 4),
+        (REGIONS, "0.2E1", 4),
+        (("0", "1"), "0.0", 0),
+        (("0", "1"), 1.0, 1),
+        (("0.0", "1.0"), 1, 1),
+        (("0.0", "1.0"), "1", 1),
+        (("0.0", "1.0"), False, 0),
+        (("01", "02"), 2, 1),
+        (("0.5", "1.5"), 1.5, 1),
+        (("0.5", "1.5"), "0.50", 0),
+        (("0.5", "1.5"), Decimal("0.500"), 0),
+        (("0", "1"), "-0.0", 0),
+        (("false", "true"), 1, 1),
+        (("false", "true"), "1.0", 1),
+        (("no", "TRUE"), True, 1),
+        ((False, True), "true", 1),
+        ((False, True), "0.0", 0),
+        (("9007199254740993", "1"), 2**53 + 1, 0),
     ],
 )
 def test_an_element_is_the_level_of_its_text(levels, element, number):
@@ -56,15 +77,29 @@ def test_an_element_is_the_level_of_its_text(levels, element, number):
 @pytest.mark.parametrize(
     "element",
     [
-        "South", "sout", "", " ", "1.0", "01", "true", None, np.nan, pd.NA, pd.NaT, 1.5, 3, -1,
+        "South", "sout", "", " ", "1.5", "1,0", "true", "False", "0x1", "1e9999",
+        "1e99999999999", None, np.nan, pd.NA, pd.NaT, 1.5, 3, -1,
         float("inf"), pytest.param(10**5000, id="huge"), Decimal("NaN"), Decimal("1e500"),
         1 + 0j, b"north", ["north"],
         ("south",), {"north"}, np.datetime64("2020-01-01"), np.array(["north"]), object(),
-        Fraction(1), "1_0", "½",
+        Fraction(1), "1_0", "½", "١", "1 0", "one", "nan", "inf", "--1", Decimal("sNaN"),
+        "1" * 5000,
     ],
 )  # fmt: skip
 def test_all_else_is_no_level(element):
     assert np.isnan(Category.of(REGIONS, "region").number(element))
+
+
+def test_a_decimal_comma_is_of_its_file():
+    category = Category.of(["0.5", "1", "a,b"], "grade")
+    assert [category.number(text, ",") for text in ("0,50", "1,0", "a,b")] == [0, 1, 2]
+    assert np.isnan(category.number("1.0", ","))
+    assert np.isnan(category.number("1,0"))
+
+
+def test_levels_that_an_earlier_version_told_apart_keep_their_spelling():
+    category = Category.saved(["1", "1.0", "01"], "levels")
+    assert [category.number(text) for text in ("1", "1.0", "01", 1)] == [0, 1, 2, 0]
 
 
 @given(st.lists(st.one_of(st.text(), st.integers(), st.floats(), st.booleans(), st.none())))
@@ -154,6 +189,11 @@ def test_what_is_no_table_is_refused(X, words):
         ([1, 1.0], ValueError, "different levels"),
         ([1, True], ValueError, "different levels"),
         (["True", True], ValueError, "different levels"),
+        (["0", "0.0"], ValueError, '"1.0" and True are one level'),
+        (["01", 1], ValueError, "different levels"),
+        (["0.5", "0.50"], ValueError, "different levels"),
+        (["true", "1.0"], ValueError, "different levels"),
+        (["true", "TRUE"], ValueError, "different levels"),
         (["a", ""], ValueError, "1 to 200 characters"),
         (["a", "x" * (LONGEST_LEVEL + 1)], ValueError, "1 to 200 characters"),
         (["a", "b\nc"], ValueError, "line breaks"),

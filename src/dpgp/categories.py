@@ -1,11 +1,14 @@
 """Categories: columns that hold one of a few public levels, each element matched on its own.
 
 A container that chooses a common type lets one missing cell turn 1 into 1.0 for everybody. So an
-element is turned into a text on its own, and 1, 1.0 and "1" are one level, as True and 1 are.
+element is turned into texts on its own, and numbers that are equal are one level, written or not:
+1, 1.0, "1" and "1.0". True is 1 as well; the text "true" is 1 where a level is called so.
 """
 
 from __future__ import annotations
 
+import math
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +34,8 @@ MOST_INDICATORS = 100
 LONGEST_LEVEL = 200
 FIRST_UNSAFE_FLOAT = 2.0**53  # from here on two whole numbers may be one float
 _FIRST_LONG = 2**63
+_WRITTEN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?", re.ASCII | re.IGNORECASE)
+_TRUTH = {"true": True, "false": False}
 
 WHY_PUBLIC = "levels are public knowledge and cannot be read from the data, which would leak it"
 
@@ -49,6 +54,17 @@ class Category:
     @classmethod
     def named(cls, levels: Any, where: str) -> Category:
         """Read a list of levels that messages speak of as ``where``."""
+        category = cls.saved(levels, where)
+        if sum(len(_keys_of_level(level)) for level in category.levels) > len(category._numbers):
+            raise ValueError(
+                f"{where} must hold different levels, and two of them match the same cells: blanks "
+                'around a text do not count, and 1, 1.0, "1", "1.0" and True are one level.'
+            )
+        return category
+
+    @classmethod
+    def saved(cls, levels: Any, where: str) -> Category:
+        """Read levels of a model's file, of which earlier versions told "1" and "1.0" apart."""
         listed = listed_levels(levels)
         if listed is None:
             raise TypeError(f"{where} must be a list of levels, got {type(levels).__name__}.")
@@ -58,16 +74,16 @@ class Category:
                 "together, or leave the column out."
             )
         category = cls(tuple(_checked(level, where) for level in listed))
-        if sum(len(set(level_keys(level))) for level in category.levels) > len(category._numbers):
-            raise ValueError(
-                f"{where} must hold different levels, and two of them match the same cells: blanks "
-                'around a text do not count, and 1, 1.0, "1" and True are one level.'
-            )
+        if len(set(category.labels)) < len(category.levels):
+            raise ValueError(f"{where} must hold different levels, and has one twice.")
         return category
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        return {key: k for k, level in enumerate(self.levels) for key in level_keys(level)}
+        """Numbers of levels by the texts that mean them; a level's own spelling is its own."""
+        keys = [_keys_of_level(level) for level in self.levels]
+        own = {key: k for k, (key, *_) in enumerate(keys)}
+        return {key: k for k, (_, *others) in enumerate(keys) for key in others} | own
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -85,13 +101,17 @@ class Category:
         first = 1 if len(self.levels) == 2 else 0
         return np.arange(float(first), float(len(self.levels)))
 
-    def number(self, element: Any) -> float:
-        """Return the number of the level that one element is; NaN where it is none."""
-        return next((self._numbers[k] for k in level_keys(element) if k in self._numbers), np.nan)
+    def number(self, element: Any, decimal: str = ".") -> float:
+        """Return the number of the level that one element is; NaN where it is none.
 
-    def numbers(self, elements: Iterable[Any]) -> Array:
+        ``decimal`` is the mark in numbers that are written as text.
+        """
+        keys = level_keys(element, decimal)
+        return next((self._numbers[key] for key in keys if key in self._numbers), np.nan)
+
+    def numbers(self, elements: Iterable[Any], decimal: str = ".") -> Array:
         """Return the number of every element's level; each depends on that element alone."""
-        return np.array([self.number(element) for element in elements], dtype=np.float64)
+        return np.array([self.number(element, decimal) for element in elements], dtype=np.float64)
 
 
 Categories = tuple[Category | None, ...]
@@ -127,15 +147,51 @@ def check_indicators(categories: Iterable[Category | None]) -> None:
         )
 
 
-def level_keys(element: Any) -> Iterator[str]:
-    """Yield the texts by which one element may be known as a level; none for what can be none."""
+def level_keys(element: Any, decimal: str = ".") -> Iterator[str]:
+    """Yield the texts by which one element may be known as a level; none for what can be none.
+
+    Its own spelling comes first. All spellings of a number, or of true and false, have one text.
+    """
     if isinstance(element, str):
-        yield clean_text(element)
+        text = clean_text(element)
+        yield text
+        if text.casefold() in _TRUTH:
+            yield str(_TRUTH[text.casefold()])
+        elif (number := _written_number(text, decimal)) is not None:
+            yield number
     elif isinstance(element, bool | np.bool_):
         yield str(bool(element))
         yield str(int(element))
-    elif (number := _level_number(element)) is not None:
-        yield str(number)
+    elif (number := _number_key(element)) is not None:
+        yield number
+
+
+def _keys_of_level(level: Level) -> tuple[str, ...]:
+    """Return the texts that mean a level, each once: one that is called true is 1, too."""
+    keys = list(level_keys(level))
+    if isinstance(level, str) and level.casefold() in _TRUTH:
+        keys.append(str(int(_TRUTH[level.casefold()])))
+    return tuple(dict.fromkeys(keys))
+
+
+def _written_number(text: str, decimal: str) -> str | None:
+    """Return the one text of a number that is written with this mark; None for all else."""
+    if decimal != ".":
+        text = "" if "." in text else text.replace(decimal, ".")
+    is_number = len(text) <= LONGEST_LEVEL and _WRITTEN_NUMBER.fullmatch(text)
+    return _number_key(Decimal(text)) if is_number else None
+
+
+def _number_key(element: Any) -> str | None:
+    """Return one text for equal numbers: the digits of a whole one, else those of its double."""
+    whole = _level_number(element)
+    if whole is not None:
+        return str(whole)
+    is_decimal = isinstance(element, Decimal) and element.is_finite()
+    if not is_decimal and not isinstance(element, float | np.floating):
+        return None
+    value = float(element)
+    return repr(value) if math.isfinite(value) and not value.is_integer() else None
 
 
 def clean_text(text: str) -> str:

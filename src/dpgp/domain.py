@@ -76,6 +76,11 @@ class Box:
         """Which columns are no categories."""
         return np.array([self.category(k) is None for k in range(len(self.low))])
 
+    def level_columns(self, kind: str) -> tuple[tuple[str, Category], ...]:
+        """Return the names and levels of all categories; of columns without names, after a kind."""
+        columns = zip(self.column_names(kind), self.categories, strict=False)
+        return tuple((name, category) for name, category in columns if category is not None)
+
     def with_whole_levels(self, points: Array) -> Array:
         """Return points whose categories are moved to the nearest level."""
         return np.where(self.is_numeric, points, np.rint(points))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dpgp.categories import Category
 from dpgp.domain import Box
 from dpgp.inference.hyperparameters import default_kernel
 from dpgp.missing import Missing
@@ -127,15 +128,28 @@ class Options:
             )
 
     @property
+    def table_size_is_public(self) -> bool:
+        """Whether any two neighbours have the same number of rows, usable or not."""
+        return self.neighbours is Neighbours.REPLACE and not self.per_person
+
+    @property
     def row_count_is_public(self) -> bool:
         """Whether any two neighbours have the same number of usable rows.
 
         They do if a row is replaced by another that can be used. A unit may have fewer rows than
         another, a row may be incomplete, and its target unreadable.
         """
-        replaced = self.neighbours is Neighbours.REPLACE
-        complete = self.missing is Missing.ERROR and self.outcome.unreadable_is_error
-        return replaced and not self.per_person and complete
+        return self.table_size_is_public and not self.rows_may_be_unusable
+
+    @property
+    def rows_may_be_unusable(self) -> bool:
+        """Whether a fit goes on where a row is incomplete, or its target unreadable."""
+        return self.missing is Missing.IGNORE or not self.outcome.unreadable_is_error
+
+    @property
+    def level_columns(self) -> tuple[tuple[str, Category], ...]:
+        """Names and levels of categories and classes, those of the inputs first."""
+        return self.box.level_columns("input") + self.target_box.level_columns("target")
 
 
 def _check_no_wishes(asked: Mapping[str, Any]) -> None:

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from dpgp.privacy.mechanism import noise_of_counts
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.sensitivity import (
     bounded_sum_sensitivity,
+    count_sensitivity,
     gram_sensitivity,
     histogram_sensitivity,
     moments_sensitivity,
@@ -50,6 +52,36 @@ def histograms(codes, bins):
 
 
 # --- never exceeded ------------------------------------------------------------------------------
+
+
+COUNTED = st.lists(st.booleans(), min_size=4, max_size=4)
+
+
+def weighted_counts(rows, columns):
+    """What a unit adds to the count of rows and, divided by their noise, to those of columns."""
+    noise = noise_of_counts(1.0, columns)
+    stds = np.array(noise.stds) / noise.sigma
+    return sum((np.array(row[: 1 + columns]) / stds for row in rows), np.zeros(1 + columns))
+
+
+@many
+@given(st.data(), st.integers(0, 3), st.integers(1, 3))
+def test_counts_are_never_exceeded(data, columns, m):
+    units = st.lists(COUNTED, max_size=m)
+    one, other = (weighted_counts(data.draw(units), columns) for _ in "12")
+    noise = noise_of_counts(1.0, columns, m)
+    assert np.linalg.norm(one - other) <= noise.sensitivity * SLACK
+    assert noise.sensitivity <= m * math.sqrt(1 + columns)
+
+
+@pytest.mark.parametrize("columns", [0, 1, 3])
+def test_counts_are_attained_where_all_of_a_unit_become_unusable(columns):
+    m = 2
+    unusable = weighted_counts([[False] * 4] * m, columns)
+    change = weighted_counts([[True] * 4] * m, columns) - unusable
+    noise = noise_of_counts(1.0, columns, m)
+    assert np.linalg.norm(change) == pytest.approx(noise.sensitivity, rel=1e-14)
+    assert noise.sensitivity == count_sensitivity(1.25 if columns else 1.0, m)
 
 
 @many

@@ -305,7 +305,7 @@ MUTANTS = {
     ),
     "labels that are lists become one array": (
         {"dpgp.outcomes.yes_no.columns_of": one_array},
-        [case("lists of lists", "outcome", "unknown", labels=True, outcome=3)],
+        [case("lists of lists", "outcome", b"unknown", labels=True, outcome=3)],
     ),
     "so do long numbers": (
         {"dpgp.outcomes.yes_no.columns_of": one_array},

@@ -160,8 +160,8 @@ def test_every_kind_explains_itself(kind):
 
 
 def test_a_count_is_never_below_two():
-    known = known_before(None, missing=Missing.IGNORE)
-    Count(0.02).learn(known, -12.5)
+    known = known_before(None, neighbours=Neighbours.ADD_REMOVE)
+    Count(0.02).learn(known, np.array([-12.5]))
     assert known.n == 2.0
 
 

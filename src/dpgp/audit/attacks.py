@@ -8,7 +8,7 @@ run for every canary. Steinke, Nasr & Jagielski (2023).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,12 @@ def _options(neighbours: str) -> Options:
     return Options.parse(box=box, target_box=box, neighbours=neighbours)
 
 
+def _with_levels(readable: bool) -> Rows:
+    """Return rows of which the last can be used and read in two columns, or not at all."""
+    rows, counted = _rows([0.0, 0.0], [0, 0]), np.array([True, readable])
+    return replace(rows, readable=np.ones((2, 2), dtype=bool)).among(counted)
+
+
 def worst_cases() -> dict[str, WorstCase]:
     """Return the kinds of queries, each with its worst case."""
     inputs = UnitInputs(Box.from_bounds((-1, 1), 1))
@@ -74,6 +80,9 @@ def worst_cases() -> dict[str, WorstCase]:
         ),
         "a count": WorstCase(
             CountQuery(), _options("add-remove"), _rows([0.0, 0.0], [0, 0]), _rows([0.0], [0])
+        ),
+        "counts of levels": WorstCase(
+            CountQuery(2), _options("replace"), _with_levels(True), _with_levels(False)
         ),
     }
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from dpgp.audit.tables import Case, MadeUpTable, Random, neighbour, random_table, tame_table
 from dpgp.options import Options
-from dpgp.privacy.books import Books, GaussianRelease
+from dpgp.planning.unusable import UnusableRowsError
+from dpgp.privacy.books import Books, Event, GaussianRelease
+from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.noise import DrawnNoise, NoiseSource, SimulatedNoise
 from dpgp.private.fit import fit_rows
 from dpgp.private.rows import Rows
@@ -138,7 +141,8 @@ def record(table: MadeUpTable, options: Options, source: NoiseSource) -> tuple[R
     asked = []
     for step in steps:
         query = step.query(known)
-        step.learn(known, wall.release(query, step.share, step.label))
+        with suppress(UnusableRowsError):  # rows of an audit are few, and its steps all asked
+            step.learn(known, wall.release(query, step.share, step.label))
         asked.append(RecordedStep(query, step, books.releases[-1], recorder.answers[-1]))
     return tuple(asked)
 
@@ -159,9 +163,9 @@ def replay_fit(
 ) -> list[Comparison]:
     """Fit a table, then its neighbour with the same released history; compare every release."""
     recorder = Recorder(SimulatedNoise(seed))
-    booked = fit_rows(table.rows(options), options, recorder).certificate.releases
+    booked = _booked(table.rows(options), options, recorder)
     replayed = Replay(recorder.answers)
-    again = fit_rows(other.rows(options), options, replayed).certificate.releases
+    again = _booked(other.rows(options), options, replayed)
     if again != booked:
         raise DivergedError("a neighbour's fit books other releases.")
     if len(booked) != len(recorder.answers) or len(replayed.totals) != len(recorder.answers):
@@ -174,6 +178,15 @@ def replay_fit(
         )
         for release, totals, answer in zip(booked, replayed.totals, recorder.answers, strict=True)
     ]
+
+
+def _booked(rows: Rows, options: Options, source: NoiseSource) -> tuple[Event, ...]:
+    """Fit, and return all that was booked; few usable rows end a fit after its first release."""
+    try:
+        return fit_rows(rows, options, source).certificate.releases
+    except UnusableRowsError as error:
+        spent: Certificate = error.spent  # type: ignore[attr-defined]
+        return spent.releases
 
 
 def compare_steps(case: Case, pairs: int, random: Random, threads: int = 1) -> list[Comparison]:

@@ -195,7 +195,10 @@ class EarlyMean:
             return guarded
         # φ_s has √share as its constant, so that BL e₀ ≈ √share Σφ
         a = gram.B @ L[:, 0]
-        a = a * (math.sqrt(CONSTANT_SHARE) / float(L[:, 0] @ a))
+        reached = float(L[:, 0] @ a)
+        if reached <= 0.0:  # noise left nothing of B, and no average to speak of
+            return guarded
+        a = a * (math.sqrt(CONSTANT_SHARE) / reached)
         early, late = float(a @ self.moments.V @ a), float(a @ guarded.V @ a)
         shared = min(guarded.noise**2 / self.n, early, late)
         doubt = (early + bias.size**2) / suspicion**2

@@ -95,7 +95,7 @@ def fit_warp(counts: Array, noise_std: float, n: float, mix: float = MIX) -> War
 
     :math:`g_j(u) = (1 - m)\,u + m\,(2\hat F_j(u) - 1)`, with the density of :math:`\hat F_j` from
     :func:`estimate_density`, cut at `STEEPEST` times uniform: slopes lie between :math:`1 - m` and
-    :math:`1 + 7m`. Where a metric is learned, :class:`~dpgp.inference.many.marginals.Marginals` makes
+    :math:`1 + 7m`. Where a metric is learned, :class:`.many.marginals.Marginals` makes
     another map, which leaves a crowd within one of few bins no room. docs/results/laws.md.
     """
     counts = _checked(counts, noise_std, n, mix)

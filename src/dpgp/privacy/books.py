@@ -24,7 +24,7 @@ class Bound:
     """Why a release has its sensitivity: the kind of the query, its size, and the proof.
 
     The size of a ``gram`` is ‖ψ‖² at most, of ``histograms`` how many a row is counted in, of a
-    ``sum`` the largest value; of a ``count`` it is one.
+    ``sum`` the largest value; of a ``count`` the squared weights of counts that a row adds to.
     """
 
     kind: str

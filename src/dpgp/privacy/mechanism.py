@@ -16,6 +16,7 @@ from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.rounding import float_up, sqrt_up
 from dpgp.privacy.sensitivity import (
+    count_sensitivity,
     gram_sensitivity,
     moments_sensitivity,
     moments_sensitivity_as_printed,
@@ -65,6 +66,31 @@ class GramRelease:
     feature_std: float
     cross_std: float
     target_std: float | None
+
+
+LEVELS_WEIGHT = 0.25
+"""Sum of the squared weights of counts of readable cells, where that of usable rows has weight one:
+these then have 12 % more noise than alone, and all fits need them; k columns have √(5k) of it, and
+are looked at where the rows are gone. By hand."""
+
+
+@dataclass(frozen=True)
+class CountNoise:
+    """Standard deviations of the noise on a count of rows, and of cells that are levels.
+
+    ``sensitivity`` is measured in the units in which all noise has standard deviation ``sigma``.
+    """
+
+    sensitivity: float
+    sigma: float
+    levels_std: float
+    columns: int
+    bound: Bound
+
+    @property
+    def stds(self) -> tuple[float, ...]:
+        """The standard deviation of every count, that of the rows first."""
+        return (self.sigma, *[self.levels_std] * self.columns)
 
 
 @dataclass(frozen=True)
@@ -123,6 +149,15 @@ def gram_noise(
     cross_std, target_std = _over(_over_root_two(sigma), s), _over(sigma, s, 2)
     bound = Bound("gram", float_up(Fraction(norm_bound) ** 2))
     return GramNoise(sensitivity, sigma, sigma, cross_std, target_std, bound)
+
+
+def noise_of_counts(mu: float, columns: int, rows_per_unit: int = 1) -> CountNoise:
+    r"""Noise for a count of rows and of the levels of k columns, each of these times √(w/k)."""
+    size = 1.0 + LEVELS_WEIGHT if columns else 1.0
+    sensitivity = count_sensitivity(size, rows_per_unit)
+    sigma = gaussian_sigma(sensitivity, mu)
+    levels_std = sqrt_up(Fraction(sigma) ** 2 * columns / Fraction(LEVELS_WEIGHT))
+    return CountNoise(sensitivity, sigma, levels_std, columns, Bound("count", size))
 
 
 def publish_gram(

@@ -74,6 +74,17 @@ def histogram_sensitivity(columns: int, neighbours: Neighbours, rows_per_unit: i
     return sqrt_up(Fraction(_units(neighbours) * m**2 * D))
 
 
+def count_sensitivity(size: float, rows_per_unit: int = 1) -> float:
+    r"""Largest change of weighted counts side by side between neighbours.
+
+    With at most m rows per unit, each of which adds :math:`0` or :math:`w_j` to count j and
+    :math:`\sum_j w_j^2 \le` ``size``: :math:`m\sqrt{\mathrm{size}}`, whether a unit is replaced,
+    added or removed. Proof: docs/proofs/gram_sensitivity.md, §7.
+    """
+    m = as_count("rows_per_unit", rows_per_unit)
+    return sqrt_up(m**2 * _as_fraction("size", size))
+
+
 def bounded_sum_sensitivity(half_width: float, neighbours: Neighbours) -> float:
     r"""Largest change of a sum of values in :math:`[-R, R]` between neighbours.
 

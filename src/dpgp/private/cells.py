@@ -74,12 +74,12 @@ class Cells:
     def levels(self, name: str, category: Category) -> Array:
         """Return the numbers of levels; NaN for a cell that is none of them."""
         codes, cells = self._distinct(name)
-        return category.numbers(cells)[codes]
+        return category.numbers(cells, self.decimal)[codes]
 
     def known_levels(self, name: str, category: Category) -> Array:
         """Return the numbers of levels; NaN for missing cells, an error for any other."""
         codes, cells = self._distinct(name)
-        numbers = category.numbers(cells)
+        numbers = category.numbers(cells, self.decimal)
         if not all(is_missing(cells[k]) for k in np.flatnonzero(np.isnan(numbers)).tolist()):
             raise TableError(
                 f"{self.where}column '{name}' has cells that are none of the model's levels: "

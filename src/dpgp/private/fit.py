@@ -71,7 +71,8 @@ def fit_rows(
     steps = planned_steps(Purse(options, books.mu, public_rows), kinds)
     check_noise(steps, options, books, source)
     wall = Wall(rows, options, books, source, threads)
-    known = Known.before(options, books.mu, steps, public_rows)
+    told = counted if options.table_size_is_public else None
+    known = Known.before(options, books.mu, steps, public_rows, told)
     facts = (books, source, options.max_rows_per_unit, options.per_person, options.rows_of_unit)
     with (
         entered(ledger, options, books, steps, source) as link,

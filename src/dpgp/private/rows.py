@@ -9,7 +9,7 @@ never of values, and not of which or how many rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,17 +35,29 @@ BATCH_ROWS = 2**16
 FARTHEST_TARGET = 2.0**64  # half-widths; beyond any clip, and products with weights stay finite
 MISSING_RULES = ("error", "ignore")
 
-_THESE_ROWS = "to let these rows contribute nothing, or remove them"
-_IGNORE = Words(
-    f'pass missing="ignore" {_THESE_ROWS}',
-    command=f"pass --missing ignore {_THESE_ROWS}",
-    page=f"choose “contribute nothing” under incomplete rows {_THESE_ROWS}",
+_IGNORE = (
+    'pass missing="ignore"',
+    "pass --missing ignore",
+    "choose “contribute nothing” under incomplete rows",
 )
+_THESE_ROWS = "to let these rows contribute nothing, or remove them"
+_OF_CELLS = Words(*(f"if they are few, {ignore} {_THESE_ROWS}" for ignore in _IGNORE))
+_OF_LEVELS = Words(
+    *(
+        f"write levels in the spelling of the cells, and if few others are left, {ignore} "
+        f"{_THESE_ROWS}"
+        for ignore in _IGNORE
+    )
+)
+"""Where nearly all cells are such, ignoring them would leave nothing; nobody counts them here."""
 
 
 @dataclass(frozen=True)
 class Rows:
     """Rows that are ready to be summed: inputs, targets scaled to [−1, 1], and which are usable.
+
+    ``readable`` says of every row that counts, and every column of levels, inputs first, whether
+    its cell is one of them.
 
     Raw values: lives on the private side only, and never shows them in its repr. Rows in memory are
     a :class:`dpgp.private.source.Source` themselves.
@@ -54,6 +66,7 @@ class Rows:
     inputs: Any
     targets: Array  # (targets, rows)
     usable: NDArray[np.bool_]
+    readable: NDArray[np.bool_] = field(default_factory=lambda: np.ones((0, 0), dtype=bool))
 
     def __len__(self) -> int:
         return len(self.usable)
@@ -63,18 +76,27 @@ class Rows:
 
     def with_targets(self, targets: Array) -> Rows:
         """Return the same rows with other targets."""
-        return Rows(self.inputs, targets, self.usable)
+        return Rows(self.inputs, targets, self.usable, self.readable)
+
+    def among(self, counted: NDArray[np.bool_]) -> Rows:
+        """Return rows of which only some count."""
+        return Rows(self.inputs, self.targets, self.usable & counted, self.readable & counted)
 
     def blocks(self, size: int) -> Iterator[Rows]:
         """Cut the rows into blocks of ``size``, the last one shorter."""
         for start in range(0, len(self), size):
             part = slice(start, start + size)
-            yield Rows(self.inputs[part], self.targets[:, part], self.usable[part])
+            yield Rows(
+                self.inputs[part],
+                self.targets[:, part],
+                self.usable[part],
+                self.readable[:, part],
+            )
 
     @property
     def like(self) -> Rows:
         """No rows, of the same type."""
-        return Rows(self.inputs[:0], self.targets[:, :0], self.usable[:0])
+        return Rows(self.inputs[:0], self.targets[:, :0], self.usable[:0], self.readable[:, :0])
 
     def rows(self) -> Rows:
         """Return themselves: what is in memory needs no reading."""
@@ -106,10 +128,12 @@ def scaled_rows(
     box, known = options.target_box, np.isfinite(targets).all(axis=0)
     errors = [targets.T] if options.outcome.unreadable_is_error else []
     usable = usable_rows(options.missing, X, *errors) & known
+    readable = ~np.isnan(np.vstack([X.T[~options.box.is_numeric], targets[~box.is_numeric]]))
     if units is not None:
-        usable &= rows_of_units(units, len(X), Quota.of(options, seed))
+        counted = rows_of_units(units, len(X), Quota.of(options, seed))
+        usable, readable = usable & counted, readable & counted
     scaled = scaled_targets(targets, box.centre[:, None], box.half_width[:, None])
-    return Rows(X, np.where(usable, scaled, 0.0), usable)
+    return Rows(X, np.where(usable, scaled, 0.0), usable, readable)
 
 
 def check_public_levels(X: Array, box: Box) -> None:
@@ -118,8 +142,9 @@ def check_public_levels(X: Array, box: Box) -> None:
         if category is not None and np.isnan(X[:, column]).any():
             raise ValueError(
                 f"column '{box.column_names('input')[column]}' must hold its public levels alone: "
-                f'{category.words}; pass missing="ignore" to let rows with other or missing levels '
-                "contribute nothing while they stay in the count."
+                f"{category.words}; write them in the spelling of the cells, and if few rows have "
+                'other or missing ones, pass missing="ignore" to let them contribute nothing while '
+                "they stay in the count."
             )
 
 
@@ -138,8 +163,8 @@ def usable_rows(missing: str, *arrays: Array) -> NDArray[np.bool_]:
         finite &= np.isfinite(array).reshape(len(array), -1).all(axis=1)
     if missing == "error" and not finite.all():
         raise ValueError(
-            "`X` and `y` must be finite and complete, without NaN or inf; pass "
-            'missing="ignore" to let other rows contribute nothing while they stay in the count.'
+            "`X` and `y` must be finite and complete, without NaN or inf; if few rows are not, "
+            'pass missing="ignore" to let these contribute nothing while they stay in the count.'
         )
     return finite
 
@@ -188,7 +213,7 @@ class RowReader:
             raise TableError(
                 f"{cells.where}column '{name}' has cells that are missing or none of its public "
                 f"levels: {category.words}",
-                _IGNORE,
+                _OF_LEVELS,
             )
         return codes
 
@@ -196,7 +221,7 @@ class RowReader:
         numbers = cells.numbers(name)
         if self.options.missing is Missing.ERROR and not np.isfinite(numbers).all():
             what = "infinite" if np.isinf(numbers).any() else "missing"
-            raise TableError(f"{cells.where}column '{name}' has {what} cells", _IGNORE)
+            raise TableError(f"{cells.where}column '{name}' has {what} cells", _OF_CELLS)
         return numbers
 
 

@@ -52,9 +52,9 @@ def exact_histograms(
     return source.total(HistogramSum(query, public), n_jobs)
 
 
-def exact_count(source: Source, *, n_jobs: int | None = None) -> Integers:
-    """Return how many rows can be used, as an array of one integer."""
-    return source.total(CountSum(), n_jobs)
+def exact_count(source: Source, columns: int = 0, *, n_jobs: int | None = None) -> Integers:
+    """Return how many rows can be used, and how many cells of so many columns are levels."""
+    return source.total(CountSum(columns), n_jobs)
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,18 @@ class HistogramSum:
 
 @dataclass(frozen=True)
 class CountSum:
-    """The number of rows that can be used."""
+    """The number of rows that can be used, and of cells that are levels where these are asked."""
+
+    columns: int = 0
 
     def partial(self, batches: Iterable[Rows]) -> Partial:
-        """Return the number over all batches."""
-        count = sum(int(np.count_nonzero(batch.usable)) for batch in batches)
-        return Partial(np.array([count], dtype=object), b"")
+        """Return the numbers over all batches."""
+        counts = np.zeros(1 + self.columns, dtype=np.int64)
+        for batch in batches:
+            counts[0] += np.count_nonzero(batch.usable)
+            if self.columns:
+                counts[1:] += np.count_nonzero(batch.readable, axis=1)
+        return Partial(counts.astype(object), b"")
 
 
 def integer_columns(

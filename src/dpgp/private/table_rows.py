@@ -108,8 +108,7 @@ class TableBatch:
         rows = self.reader.rows(cells)
         if self.kept is None:
             return rows
-        usable = rows.usable & unpacked(self.kept, self.size)
-        return Rows(rows.inputs, rows.targets, usable)
+        return rows.among(unpacked(self.kept, self.size))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from dpgp.privacy.mechanism import (
     GramNoise,
     GramRelease,
     HistogramRelease,
+    noise_of_counts,
     publish,
     publish_gram,
 )
@@ -30,7 +31,7 @@ from dpgp.private.sums import exact_count, exact_gram, exact_histograms
 from dpgp.steps.base import CountQuery, GramQuery, HistogramQuery, Query, noise_of_gram
 from dpgp.types import Array, Integers
 
-Release = float | HistogramRelease | GramRelease
+Release = Array | HistogramRelease | GramRelease
 
 
 @dataclass(frozen=True)
@@ -51,18 +52,18 @@ class Wall:
         mu = self.books.share(share)
         match query:
             case CountQuery():
-                return self._count(mu, label)
+                return self._counts(query, mu, label)
             case HistogramQuery():
                 return self._histograms(query, mu, label)
             case GramQuery():
                 return self._gram(query, mu, label)
 
-    def _count(self, mu: float, label: str) -> float:
-        """Release the number of usable rows; a unit changes it by at most its rows."""
-        totals = exact_count(self.rows, n_jobs=self.threads)
-        sensitivity = float(self.options.max_rows_per_unit)
-        bound = Bound("count", 1.0)
-        return float(self._noisy_counts(totals, sensitivity, mu, label, bound)[0])
+    def _counts(self, query: CountQuery, mu: float, label: str) -> Array:
+        """Release the number of usable rows, and of cells that are levels; a row is in each."""
+        totals = exact_count(self.rows, query.columns, n_jobs=self.threads) * int(UNIT) ** 2
+        noise = noise_of_counts(mu, query.columns, self.options.max_rows_per_unit)
+        stds, spent = np.array(noise.stds), (noise.sensitivity, noise.sigma)
+        return publish(totals, stds, *spent, label, self.books, self.source, bound=noise.bound)
 
     def _histograms(self, query: HistogramQuery, mu: float, label: str) -> HistogramRelease:
         """Release histograms, of which a row is in one bin each."""

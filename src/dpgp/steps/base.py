@@ -30,7 +30,13 @@ Values = Callable[[Array, Array], Array]
 
 @dataclass(frozen=True)
 class CountQuery:
-    """How many rows can be used."""
+    """How many rows can be used, and how many cells of columns of levels are one of them.
+
+    ``columns`` is how many such columns there are, those of the inputs first; none are asked by
+    default.
+    """
+
+    columns: int = 0
 
 
 @dataclass(frozen=True)

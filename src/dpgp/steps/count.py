@@ -1,15 +1,23 @@
-"""The number of rows, where it is private: the first step, since the design depends on it."""
+"""The number of usable rows, where it is private: the first step, the design depends on it.
+
+Where rows with cells that are no levels contribute nothing, it is asked for every category and the
+classes how many cells are one of them. Where hardly a row can be used, the fit ends here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpgp.privacy.calibration import gaussian_sigma
+from dpgp.missing import Missing
+from dpgp.planning.setting import FEWEST
+from dpgp.planning.unusable import CountedLevels, UnusableRowsError, are_unusable
+from dpgp.privacy.mechanism import CountNoise, noise_of_counts
 from dpgp.steps.base import CountQuery, Purpose
 
 if TYPE_CHECKING:
+    from dpgp.categories import Category
     from dpgp.options import Options
     from dpgp.steps.base import AnyOutlook, Purse
     from dpgp.steps.known import Known
@@ -17,9 +25,17 @@ if TYPE_CHECKING:
 SHARE = 0.02  # √0.02 = 0.14 of μ: a count has sensitivity one, and one per cent of n is enough
 
 
+def counted_columns(options: Options) -> tuple[tuple[str, Category], ...]:
+    """Return names and levels of the columns whose readable cells are counted.
+
+    None where any other cell ends a fit: then rows are unusable by their class alone.
+    """
+    return options.level_columns if options.missing is Missing.IGNORE else ()
+
+
 @dataclass(frozen=True)
 class Count:
-    """Release how many rows can be used."""
+    """Release how many rows can be used, and how many cells of categories and classes are read."""
 
     share: float
     purpose: ClassVar[Purpose] = Purpose.COUNT
@@ -34,16 +50,32 @@ class Count:
         return (cls(1.0 if purse.is_unlimited else SHARE),)
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
-        """Return the noise of the count."""
-        return [gaussian_sigma(float(options.max_rows_per_unit), mu)]
+        """Return the noise of every count."""
+        return list(self._noise(options, mu).stds)
 
     def query(self, known: Known) -> CountQuery:
-        """Ask for the number of usable rows."""
-        return CountQuery()
+        """Ask for the number of usable rows, and of cells that are levels."""
+        return CountQuery(len(counted_columns(known.options)))
 
-    def learn(self, known: Known, release: float) -> None:
-        """Take the noisy number, at least two."""
-        known.n = max(release, 2.0)
+    def learn(self, known: Known, release: Any) -> None:
+        """Take the noisy number, at least two; end the fit where hardly a row can be used."""
+        usable, *levels = release.tolist()
+        known.n = max(usable, 2.0)
+        options = known.options
+        if options.rows_may_be_unusable:
+            noise = self._noise(options, known.mu_of(self.share))
+            needed = FEWEST * options.max_rows_per_unit / known.mu
+            if are_unusable(usable, noise.sigma, known.told, needed):
+                columns = zip(counted_columns(options), levels, strict=True)
+                counted = [
+                    CountedLevels(name, category.words, count, noise.levels_std)
+                    for (name, category), count in columns
+                ]
+                classes = () if counted else options.target_box.level_columns("target")
+                raise UnusableRowsError.of(usable, noise.sigma, known.told, counted, classes)
+
+    def _noise(self, options: Options, mu: float) -> CountNoise:
+        return noise_of_counts(mu, len(counted_columns(options)), options.max_rows_per_unit)
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take n as known."""

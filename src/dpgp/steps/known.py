@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 class Known:
     """Beliefs between the steps of one fit; steps read them and add to them.
 
+    ``n`` is the number of usable rows, ``told`` that of all rows of the table where it is public.
+
     Of many inputs: ``locations`` of the targets, ``marginals`` of the columns of numbers, masses of
     the ``levels`` of every category, ``synthetic`` rows, and the ``line``. ``scales`` has one
     function of the scale a target, none before it is known, and ``findings`` released plain values
@@ -56,6 +58,7 @@ class Known:
     n: float
     inputs: UnitInputs
     calibrations: tuple[Calibration, ...]
+    told: int | None = None
     locations: tuple[Location, ...] = ()
     marginals: Marginals | None = None
     levels: tuple[Array, ...] = ()
@@ -66,7 +69,12 @@ class Known:
 
     @classmethod
     def before(
-        cls, options: Options, mu: float, steps: Sequence[Step], public_rows: int | None
+        cls,
+        options: Options,
+        mu: float,
+        steps: Sequence[Step],
+        public_rows: int | None,
+        told: int | None = None,
     ) -> Known:
         """Return what is known before the first release."""
         place = options.outcome.location
@@ -77,6 +85,7 @@ class Known:
             n=math.nan if public_rows is None else float(public_rows),
             inputs=UnitInputs(options.box),
             calibrations=(Calibration.gaussian(),) * options.n_targets,
+            told=told,
             locations=() if place is None else (place,) * options.n_targets,
         )
 

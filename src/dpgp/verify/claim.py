@@ -153,8 +153,8 @@ def _histograms(size: float, changed: int, rows: int) -> float:
 
 
 def _count(size: float, changed: int, rows: int) -> float:
-    """m: a unit has between none and m rows that can be used."""
-    return float(rows)
+    """m·√size: of each count a unit has between none and m rows, whose squared weights add up."""
+    return rows * math.sqrt(size)
 
 
 SENSITIVITIES: Mapping[str, Callable[[float, int, int], float]] = {

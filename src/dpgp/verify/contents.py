@@ -48,7 +48,8 @@ class ClaimedFit:
 
     ``n`` is the number of rows that the model was computed with, ``rows`` the one that the budget
     was split for. ``coordinates`` has one for every input of numbers and every indicator of a
-    category, ``levels`` the most of any category. ``laws_are_known`` says that new observations
+    category, ``levels`` the most of any category, and ``counted_levels`` are how many columns of
+    levels rows may be unusable by, beside numbers. ``laws_are_known`` says that new observations
     scatter by the normal law, which no release tells.
     """
 
@@ -59,6 +60,7 @@ class ClaimedFit:
     columns: int
     coordinates: int
     levels: int
+    counted_levels: int
     targets: int
     is_yes_no: bool
     learns_metric: bool
@@ -104,6 +106,7 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
         columns=columns,
         coordinates=columns + sum(0 if count == 2 else count - 1 for count in levels),
         levels=max(levels, default=0),
+        counted_levels=len(levels) + is_yes_no if settings.get("missing") == "ignore" else 0,
         targets=len(models),
         is_yes_no=is_yes_no,
         learns_metric=columns >= MANY_INPUTS or bool(levels),

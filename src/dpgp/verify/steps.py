@@ -97,7 +97,8 @@ LAW = PlannedStep(
 
 BEFORE_STAGES = (
     PlannedStep(
-        "number of rows", "count", _one, lambda fit, release: _exactly(1),
+        "number of rows", "count", lambda fit: 1.25 if fit.counted_levels else 1.0,
+        lambda fit, release: _exactly(1 + fit.counted_levels),
         lambda fit: not fit.has_public_rows, shares.constant(0.02),
     ),
     PlannedStep(

@@ -130,7 +130,7 @@ def _category(value: Any, where: str = _LEVELS) -> Category:
     if not all(isinstance(level, str | int) for level in levels):  # true and false are int
         raise ModelFileError(f"`{where}` must hold texts, whole numbers, true and false.")
     try:
-        category = Category.of(levels, "of a file")
+        category = Category.saved(levels, where)
     except (TypeError, ValueError):
         raise ModelFileError(
             f"`{where}` must hold 2 to {MOST_LEVELS} different levels, texts of 1 to "

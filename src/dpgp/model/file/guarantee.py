@@ -34,7 +34,7 @@ from dpgp.privacy.exact_sums import FRACTION_BITS, UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.provenance import Provenance, StudyRecord
 from dpgp.privacy.rounding import text_up
-from dpgp.privacy.sensitivity import gram_sensitivity, histogram_sensitivity
+from dpgp.privacy.sensitivity import count_sensitivity, gram_sensitivity, histogram_sensitivity
 
 MOST_RELEASES = 10_000  # far beyond any model, far below any harm
 LAST_DIGITS = 1e-9
@@ -210,6 +210,8 @@ def _least_sensitivity(bound: Bound, neighbours: Neighbours, rows_per_unit: int)
             return gram_sensitivity(math.sqrt(bound.size), neighbours, rows_per_unit)
         case "histograms":
             return histogram_sensitivity(int(bound.size), neighbours, rows_per_unit)
+        case "count":
+            return count_sensitivity(bound.size, rows_per_unit)
     return float(rows_per_unit)
 
 
