@@ -1,9 +1,9 @@
 """Whether something was fitted to the rows before a private fit saw them: then no guarantee holds.
 
 A scaler that has seen all rows puts their mean into everybody's inputs, so that one person changes
-every row. Nothing tells an estimator what was done to its rows; but where scikit-learn's ``Pipeline``
-or ``TransformedTargetRegressor`` calls its ``fit``, that object is among the callers. What a user
-did by hand, or another library, or a worker process was handed, cannot be seen.
+every row. Nothing tells an estimator what was done to its rows; but where scikit-learn's
+``Pipeline`` or ``TransformedTargetRegressor`` calls its ``fit``, that object is among the callers.
+What a user did by hand, or another library, or a worker process was handed, cannot be seen.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class VoidCertificateWarning(UserWarning):
 
 
 def learned_before() -> list[str]:
-    """Return the names of classes that were fitted to the rows by who is calling, as far as seen."""
+    """Return the classes of what callers have fitted to the rows before, as far as it is seen."""
     found = [each for caller in _callers() for each in _transformers(caller) if _has_learned(each)]
     return list(dict.fromkeys(type(each).__name__ for each in found))
 
@@ -32,8 +32,8 @@ def learned_before() -> list[str]:
 def in_words(names: list[str]) -> str:
     """Say why the certificate cannot hold, and what to do."""
     return (
-        f"{', '.join(names)} was fitted to the same rows without noise, so that every input depends "
-        "on everybody: the certificate cannot hold. Leave it out: public `bounds` and "
+        f"{', '.join(names)} was fitted to the same rows without noise, so that every row "
+        "depends on everybody: the certificate cannot hold. Leave it out: public `bounds` and "
         "`target_bounds` scale inputs and targets already."
     )
 

@@ -1,4 +1,4 @@
-"""What fits of this process have spent that no ledger knows of: a sum that ends with the process."""
+"""What fits of this process have spent that no ledger knows of; it ends with the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A target between 0 and 1 that may be two classes, told from its bounds before anything is spent."""
+"""A target from 0 to 1 that may be two classes, told from its bounds before a fit spends."""
 
 from __future__ import annotations
 
