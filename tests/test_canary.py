@@ -24,12 +24,12 @@ from dpgp import BudgetError, Ledger, PrivateGPRegressor
 from dpgp.audit import replay, run
 from dpgp.audit.tables import CASES
 from dpgp.cli import app
-from dpgp.cli.progress import each_step
 from dpgp.inference.few.target import TargetFit
 from dpgp.kernels.counts import SpectrumKernel
 from dpgp.kernels.given import NormalizedKernel
 from dpgp.paper import dp_gp_inference, dp_gp_learn_hyperparameters
 from dpgp.privacy import noise
+from dpgp.progress import each_step
 
 N = 1873
 NUMBER = 123456.789012

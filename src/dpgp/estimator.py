@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -19,7 +20,9 @@ from dpgp.categories import Categories, read_categories
 from dpgp.coded_rows import CodedRows, categories_of, coded_matrix
 from dpgp.decimal_mark import marked
 from dpgp.domain import Box
+from dpgp.learned_before import VoidCertificateWarning, in_words, learned_before
 from dpgp.ledger.ledger import ledger_of
+from dpgp.ledger.tally import TALLY, RepeatedFitsWarning
 from dpgp.model.methods import EffectMethods, OutputMethods
 from dpgp.numeric import check_column_names, column_names, target_names
 from dpgp.options import Options
@@ -28,8 +31,12 @@ from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.privacy.noise import noise_source
 from dpgp.private.fit import fit_alone_or_jointly
 from dpgp.private.rows import scaled_rows
+from dpgp.progress import printed_steps
 from dpgp.report.guarantee import WeakGuaranteeWarning, weak_points
+from dpgp.report.health import LOOKS_WRONG, HealthWarning
+from dpgp.study.errors import Face
 from dpgp.study.table import kept_apart
+from dpgp.study.zero_one import ZeroOneWarning, told_of_classes
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -52,17 +59,35 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         *,
         target: str | Sequence[str] | None = None,
         decimal: str = ".",
+        verbose: bool = False,
     ) -> Self:
         """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person.
 
         With ``target``, the name of a column or a list of them, ``X`` is a table that may be larger
         than memory: files, a folder, a pattern such as ``"rows/*.parquet"``, or anything that hands
         out Arrow data; ``units`` is then a column too, and ``decimal`` the mark in numbers of CSV
-        files. docs/how-to/large-tables.md
+        files. docs/how-to/large-tables.md. ``verbose`` prints every step to standard error.
+
+        Every fit spends, also those of ``cross_val_score`` and of a search. What looks wrong
+        afterwards is a :class:`~dpgp.report.health.HealthWarning`. Whatever was fitted to the same
+        rows before, as a ``StandardScaler``, voids the certificate; a warning says so where a
+        pipeline calls, and what was done by hand cannot be seen. docs/faq.md
         """
         self._forget()
+        if names := learned_before():
+            warnings.warn(in_words(names), VoidCertificateWarning, stacklevel=2)
+        with printed_steps(verbose):
+            self._fit(X, y, units, target, decimal)
+        if self.health_:
+            warnings.warn(" ".join((LOOKS_WRONG, *self.health_)), HealthWarning, stacklevel=2)
+        return self
+
+    def _fit(
+        self, X: Any, y: Any, units: Any, target: str | Sequence[str] | None, decimal: str
+    ) -> None:
         if target is not None:
-            return self._fit_table(X, y, units, target, decimal)
+            self._fit_table(X, y, units, target, decimal)
+            return
         if decimal != ".":
             raise ValueError("`decimal` needs files: pass their paths as `X`, and `target`.")
         if self.engine is not None:
@@ -73,11 +98,10 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         options = self._options(X.shape[1], len(targets), units is not None, categories, called)
         self._fit_rows(scaled_rows(X, targets, options, units, self.random_state), options)
         self._targets_are_columns = y.ndim > 1
-        return self
 
     def _fit_table(
         self, table: Any, y: Any, unit: Any, target: str | Sequence[str], decimal: str
-    ) -> Self:
+    ) -> None:
         """Fit to the columns of a table that ``bounds`` and ``categories`` name, or all others."""
         if y is not None:
             raise ValueError("`y` must be left out where `target` names it; pass one of them.")
@@ -97,22 +121,37 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
             rows = asked.rows(names, options, workers, threads, seed)
             self._fit_rows(rows, options)
         self._targets_are_columns = not isinstance(target, str)
-        return self
 
     def _fit_rows(self, rows: Source, options: Options) -> None:
         threads, ledger = thread_count(self.n_jobs), ledger_of(self.ledger)
-        self._warn_if_weak(rows, options)
+        self._warn_before(rows, options)
         with self._spending_kept():
             source = noise_source(self.random_state)
             self.model_ = fit_alone_or_jointly(self.site, rows, options, source, threads, ledger)
+        self._count(self.model_.certificate)
 
-    def _warn_if_weak(self, rows: Source, options: Options) -> None:
-        """Say before the first release what the command line says too."""
+    def _warn_before(self, rows: Source, options: Options) -> None:
+        """Say before the first release what the command line says too, and what the sum will be."""
         count = len(rows) if options.row_count_is_public and self.site is None else None
         for sentence in weak_points(options.epsilon, options.delta, count):
-            warnings.warn(f"Weak guarantee: {sentence}", WeakGuaranteeWarning, stacklevel=4)
+            warnings.warn(f"Weak guarantee: {sentence}", WeakGuaranteeWarning, stacklevel=5)
         if count is not None and are_few(count, options.epsilon, options.delta):
-            warnings.warn(str(nothing_better(count, options.epsilon)), FewRowsWarning, stacklevel=4)
+            warnings.warn(str(nothing_better(count, options.epsilon)), FewRowsWarning, stacklevel=5)
+        for words in told_of_classes(options):
+            warnings.warn(words.on(Face.PYTHON), ZeroOneWarning, stacklevel=5)
+        if self._is_counted and math.isfinite(options.epsilon):
+            together = TALLY.with_another(options.epsilon, options.delta)
+            if together is not None:
+                warnings.warn(together, RepeatedFitsWarning, stacklevel=5)
+
+    @property
+    def _is_counted(self) -> bool:
+        """Whether nobody else adds up what a fit spends; a simulation spends nothing."""
+        return self.ledger is None and self.random_state is None
+
+    def _count(self, certificate: Certificate) -> None:
+        if self._is_counted:
+            TALLY.add(certificate)
 
     def _forget(self) -> None:
         """Drop what an earlier fit found, so that no failure passes it off as new."""
@@ -127,6 +166,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         except BaseException as error:
             if hasattr(error, "spent"):
                 self.spent_ = (*getattr(self, "spent_", ()), error.spent)
+                self._count(error.spent)
             raise
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:

@@ -12,7 +12,8 @@ from rich.progress import Progress
 
 import dpgp
 from dpgp.cli import app
-from dpgp.cli.progress import _OF_A_PASS, PassBar, PassColumn, SeenColumn, each_step
+from dpgp.cli.progress import _OF_A_PASS, PassBar, PassColumn, SeenColumn
+from dpgp.progress import each_step
 
 COMMAND = [sys.executable, "-c", "from dpgp.cli import app; app()"]
 NAMES = ["--x", "🎈 :heart: [bold]", 'the "cm"']
@@ -194,3 +195,14 @@ def test_a_bar_is_drawn_only_while_there_is_something_to_count():
     assert column.render(bar.tasks[0]) == ""
     bar.update(task, total=4, completed=1, unit="rows")
     assert "1 of 4 rows" in str(column.render(bar.tasks[0]))
+
+
+def test_a_number_from_0_to_1_is_told_of_classes_before_consent(invoke, tmp_path):
+    rows = "".join(f"{k / 40},{k % 2}\n" for k in range(40))
+    (tmp_path / "ill.csv").write_text(f"x,ill\n{rows}")
+    words = ["fit", tmp_path / "ill.csv", "--feature", "x:0:1", "--epsilon", 1, "--delta", 1e-6]
+    number = invoke(*words, "--target", "ill:0:1", "--dry-run")
+    assert number.exit_code == 0, number.output
+    assert "--classes ill:0,1" in number.output
+    for other in (["--target", "ill:0:2"], ["--target", "ill:0:1", "--counts"]):
+        assert "--classes" not in invoke(*words, *other, "--dry-run").output

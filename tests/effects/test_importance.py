@@ -1,14 +1,18 @@
 """Sobol indices and interactions of known functions."""
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from effect_models import MODELS, fitted, with_function
+from typer.testing import CliRunner
 
 from dpgp import PrivateGPRegressor
+from dpgp.cli import app
 from dpgp.effects.functionals import _hull
 from dpgp.effects.importance import PAIRED_INPUTS, _sweeps
+from dpgp.report.html import report_html
 
 
 def shares(importance, kind):
@@ -59,6 +63,35 @@ def test_a_constant_function_has_no_shares():
     assert "may be constant" in repr(importance)
     assert all(share.value == share.low == 0.0 for share in importance.total)
     assert all(share.value == 0.0 for share in model.interactions().shares)
+
+
+def test_a_function_of_noise_is_said_to_be_constant_first_and_shows_no_shares(tmp_path):
+    rng = np.random.default_rng(0)
+    gp = PrivateGPRegressor(
+        1.0, 1e-5, bounds=(0, 1), target_bounds=(-3, 3), features="linear", random_state=0
+    )
+    model = gp.fit(rng.uniform(0, 1, (2000, 2)), rng.standard_normal(2000)).model_
+    importance, together = model.importance(), model.interactions()
+    assert max(share.value for share in importance.total) > 0.4  # what a headline would have been
+    assert importance.may_be_constant
+    assert together.may_be_constant
+    for answer in (importance, together):
+        assert "may be constant" in repr(answer)
+        assert "%" not in repr(answer)
+        assert "%" not in answer._repr_html_()
+    page = report_html(model)
+    short = page[page.index("explained (R²)") - 600 :]
+    assert short.index("may be constant") < short.index("explained (R²)")
+    assert "most important inputs" not in page
+    assert "Share of the variance of" not in page
+    model.save(tmp_path / "noise.json")
+    for command in ("effects", "show"):
+        text = CliRunner().invoke(app, [command, str(tmp_path / "noise.json")]).output
+        assert "may be constant" in text
+        assert "█" not in text
+        assert "total:" not in text
+    told = CliRunner().invoke(app, ["effects", str(tmp_path / "noise.json"), "--json"]).output
+    assert json.loads(told)["may_be_constant"] is True
 
 
 def test_the_most_important_input_is_first():

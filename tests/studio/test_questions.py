@@ -87,6 +87,16 @@ def test_a_consent_names_everything_that_will_be_public(client, table):
     assert found["ledger"] is None
 
 
+def test_a_consent_to_a_number_from_0_to_1_tells_of_classes(client, table):
+    name = next(iter(STUDY["targets"]))
+    asked = {**STUDY, "targets": {name: ["0", "1"]}}
+    (warning,) = client.ask("consent", table=table, study=asked)["warnings"]
+    assert f"The bounds of {name} are 0 and 1" in warning
+    assert "yes or no: one of two classes" in warning
+    assert "--" not in warning
+    assert client.ask("consent", table=table, study=STUDY)["warnings"] == []
+
+
 def test_a_consent_says_what_the_ledger_refuses(open_studio, tmp_path):
     ledger = Ledger(tmp_path / "s.ledger", 0.5, 1e-6)
     client, _ = open_studio(ledger=ledger)

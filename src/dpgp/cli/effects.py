@@ -25,7 +25,7 @@ from dpgp.study.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from dpgp.effects.records import AnswerTable
+    from dpgp.effects.records import AnswerTable, Importance
     from dpgp.model.fitted import FittedModel
 
 FIGURES = (".png", ".svg", ".pdf")
@@ -85,10 +85,16 @@ def effects(
                 _write_figure(fitted, k, output)
     if json:
         plain = {name: answer.to_dict() for name, answer in answers.items()}
-        print_json({"target": fitted.target_names[k], **plain})
+        constant = cast("Importance", answers["importance"]).may_be_constant
+        print_json({"target": fitted.target_names[k], "may_be_constant": constant, **plain})
         return
     for answer in answers.values():
         headings, cells = answer.text_table()
+        if not cells:
+            console = Screen()
+            console.print(shown(answer.title), style="bold", highlight=False)
+            console.print(f"{shown(answer.note)}\n", highlight=False, soft_wrap=True)
+            continue
         rows = [[shown(cell) for cell in row] for row in cells]
         names = [shown(heading) for heading in headings]
         print_table(Screen(), TextTable(shown(answer.title), names, rows, answer.note))

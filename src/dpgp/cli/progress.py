@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import RenderableType
@@ -22,6 +21,7 @@ from rich.progress import (
 
 from dpgp.cli.output import Screen
 from dpgp.private.watching import watching
+from dpgp.progress import each_step
 
 PATIENCE = 1.0  # seconds after which a pass has a bar
 _OF_A_PASS = (
@@ -95,29 +95,3 @@ class PassBar:
         if time.monotonic() - self._began > PATIENCE:
             unit = "batches" if counted is None else "rows"
             self._bar.update(self._task, total=self._total, completed=self._done, unit=unit)
-
-
-class _Passing(logging.Handler):
-    """Hands the text of every log line to a function."""
-
-    def __init__(self, show: Callable[[str], None]) -> None:
-        super().__init__()
-        self.show = show
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Show the line."""
-        self.show(record.getMessage())
-
-
-@contextmanager
-def each_step(show: Callable[[str], None]) -> Iterator[None]:
-    """Pass on the steps that a fit logs: public, the same for any data."""
-    log, handler = logging.getLogger("dpgp.private.fit"), _Passing(show)
-    level = log.level
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(level)

@@ -140,7 +140,11 @@ def print_health(console: Console, model: FittedModel) -> None:
 
 
 def print_importance(console: Console, importance: Importance) -> None:
-    """Print the most important inputs with bars."""
+    """Print the most important inputs with bars, or that none may matter."""
+    if importance.may_be_constant:
+        console.print(shown(importance.to_be_explained), highlight=False, soft_wrap=True)
+        console.print()
+        return
     pairs = list(zip(importance.inputs, importance.total, strict=True))[:MOST_INPUTS]
     rows = [
         [shown(name), _bar(share.value), share.percent, share.interval] for name, share in pairs

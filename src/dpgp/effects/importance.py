@@ -79,7 +79,8 @@ class Sensitivity:
         found = {(i, j): self._variance.share_at_worst(*_together(self.f, i, j)) for i, j in pairs}
         order = sorted(found, key=lambda pair: -found[pair].value)
         names = [(self._names[i], self._names[j]) for i, j in order]
-        return Interactions(self._target, names, [found[pair] for pair in order])
+        shares, constant = [found[pair] for pair in order], self._variance.std.low <= 0.0
+        return Interactions(self._target, names, shares, constant)
 
     @cached_property
     def _variance(self) -> Variance:
@@ -210,7 +211,7 @@ class WhatMatters:
     def others(self) -> str:
         """What is to be said of the inputs that are not shown; nothing where all are."""
         rest = self.importance.total[MOST_CURVES:]
-        if not rest:
+        if not rest or self.importance.may_be_constant:
             return ""
         most = percent(max(share.high for share in rest))
         count = f"{len(rest)} more inputs have" if len(rest) > 1 else "One more input has"

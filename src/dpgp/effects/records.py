@@ -45,7 +45,7 @@ class AnswerTable(ABC):
 
     def __repr__(self) -> str:
         headings, cells = self.text_table()
-        rows = [headings, *cells[:MOST_ROWS]]
+        rows = [headings, *cells[:MOST_ROWS]] if cells else []
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(str.rjust, row, widths)) for row in rows]
         return "\n".join([self.title, *lines, *_left_out(cells), self.note])
@@ -53,7 +53,7 @@ class AnswerTable(ABC):
     def _repr_html_(self) -> str:
         headings, cells = self.text_table()
         words = map(paragraph, [*_left_out(cells), self.note])
-        return card(self.title, [table(headings, cells[:MOST_ROWS]), *words])
+        return card(self.title, [*([table(headings, cells[:MOST_ROWS])] if cells else []), *words])
 
 
 def _left_out(cells: list[list[str]]) -> list[str]:
@@ -137,7 +137,8 @@ class Share(Range):
 class Importance(AnswerTable):
     """Sobol indices of every input, the most important one first.
 
-    ``std`` is the standard deviation of f, whose square the indices are shares of.
+    ``std`` is the standard deviation of f, whose square the indices are shares of. Where it may be
+    zero, no shares are shown: they would be of noise.
     """
 
     target: str
@@ -149,11 +150,20 @@ class Importance(AnswerTable):
     @property
     def title(self) -> str:
         """What the shares are of."""
+        if self.may_be_constant:
+            return f"Importance for {self.target}: the function may be constant"
         return f"Importance for {self.target}: shares of the variance of the function"
+
+    @property
+    def may_be_constant(self) -> bool:
+        """Whether the 95 % interval of the standard deviation of f reaches to zero."""
+        return self.std.low <= 0.0
 
     @property
     def note(self) -> str:
         """What total and first are."""
+        if self.may_be_constant:
+            return self.to_be_explained
         return (
             "total: what an input has a part in; alone: what it does on its own. Inputs are drawn "
             "independently from their private marginals. All with 95 % intervals. "
@@ -164,11 +174,14 @@ class Importance(AnswerTable):
     def to_be_explained(self) -> str:
         """How much the function varies at all."""
         std = self.std
-        constant = " It may be constant: then shares mean nothing." if std.low <= 0.0 else ""
-        return (
-            f"The function has a standard deviation of {std.value:.3g} ({std.low:.3g} to "
-            f"{std.high:.3g}).{constant}"
-        )
+        words = f"a standard deviation of {std.value:.3g} ({std.low:.3g} to {std.high:.3g})."
+        if self.may_be_constant:
+            return (
+                f"The function of {self.target} may be constant: it has {words} What was released "
+                "does not tell that any input matters, and shares of its variance would be of "
+                "noise."
+            )
+        return f"The function has {words}"
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return names, total and first indices with the ends of their intervals."""
@@ -179,9 +192,11 @@ class Importance(AnswerTable):
         }
 
     def text_table(self) -> TextRows:
-        """Return names, shares in per cent and intervals."""
-        rows = zip(self.inputs, self.total, self.first, strict=True)
+        """Return names, shares in per cent and intervals; none of a function of noise."""
         headings = ["input", "total", "interval", "alone", "interval"]
+        if self.may_be_constant:
+            return headings, []
+        rows = zip(self.inputs, self.total, self.first, strict=True)
         return headings, [[n, t.percent, t.interval, f.percent, f.interval] for n, t, f in rows]
 
 
@@ -192,6 +207,7 @@ class Interactions(AnswerTable):
     target: str
     pairs: Sequence[tuple[str, str]]
     shares: Sequence[Share]
+    may_be_constant: bool = False
 
     @property
     def title(self) -> str:
@@ -201,6 +217,8 @@ class Interactions(AnswerTable):
     @property
     def note(self) -> str:
         """What a share is, and which pairs are there."""
+        if self.may_be_constant:
+            return "The function may be constant: shares of its variance would be of noise."
         if all(share.high < NOTABLE for share in self.shares):
             return f"No two of the most important inputs have {percent(NOTABLE)} together."
         return (
@@ -220,7 +238,7 @@ class Interactions(AnswerTable):
         """Return pairs that may be notable, shares in per cent and intervals."""
         found = zip(self.pairs, self.shares, strict=True)
         rows = [[*pair, s.percent, s.interval] for pair, s in found if s.high >= NOTABLE]
-        return ["input", "with", "share", "interval"], rows
+        return ["input", "with", "share", "interval"], [] if self.may_be_constant else rows
 
 
 def _columns(name: str, shares: Sequence[Share]) -> dict[str, list[Any]]:

@@ -126,6 +126,9 @@ class OutcomeKind(ABC):
     mean_word: ClassVar[str] = "mean"
     """What its mean is called."""
 
+    may_be_classes: ClassVar[bool] = False
+    """Whether observations may be two classes, written 0 and 1, that nobody called so."""
+
     aside: ClassVar[str] = ""
     """What is added to the name of a target that is asked for."""
 

@@ -30,6 +30,7 @@ class Counted(Number):
 
     scaled_law: ClassVar[type[ScaledLaw]] = WholeLaw
     option: ClassVar[str | None] = "counts"
+    may_be_classes: ClassVar[bool] = False
     file_format: ClassVar[int] = 4  # the first that holds more than numbers
     in_browser: ClassVar[Mapping[str, str | bool]] = {"link": "bounds", "whole": True}
     aside: ClassVar[str] = ", counted in whole numbers"

@@ -66,6 +66,7 @@ class Number(OutcomeKind):
     explainable: ClassVar[tuple[float, float]] = 0.3, 0.95
     """By hand: from a weak regression to one with hardly any noise."""
 
+    may_be_classes: ClassVar[bool] = True
     little_known_is: ClassVar[str] = "half the noise of one observation"
     cannot_be_told: ClassVar[Mapping[str, str]] = {
         "prevalence": "`prevalence` is that of the second of two `classes`; name them too."

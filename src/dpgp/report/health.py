@@ -35,7 +35,11 @@ if TYPE_CHECKING:
     from dpgp.planning.prior_functions import Functions
 
 
-LOOKS_WRONG = "FittedTarget at this before you use the model:"
+class HealthWarning(UserWarning):
+    """Something looks wrong with a fitted model, by what was released."""
+
+
+LOOKS_WRONG = "Look at this before you use the model:"
 
 # Thresholds are set by hand: a false alarm must be rare, and wrong units must not pass
 BOX_POINTS = 256  # inputs that stand for the box where there is no density

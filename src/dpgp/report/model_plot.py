@@ -121,7 +121,9 @@ def _draw_averages(model: FittedModel, ax: Any, k: int) -> list[Axes]:
         x = at if model.inputs.box.category(curve.column) is None else np.arange(float(len(at)))
         band = np.array([along.lower, along.upper])
         _draw_slice(axis, Bands(x, along.mean, band, None, "average"), model, curve.column)
-        axis.set_title(f"{share.percent} of the variance ({share.interval})", fontsize=9.5)
+        words = f"{share.percent} of the variance ({share.interval})"
+        constant = matters.importance.may_be_constant
+        axis.set_title("may be constant" if constant else words, fontsize=9.5)
     _label_panels(axes, _label(model, k), are_ours=ax is None)
     if ax is None:
         caption_below(axes[0].figure, " ".join([AVERAGED, matters.others]))  # type: ignore[arg-type]

@@ -23,6 +23,7 @@ from dpgp.steps import Purse, planned_steps
 from dpgp.studio.asked import MODEL_FILE, AskedStudy
 from dpgp.study.errors import Face, UsageError, said
 from dpgp.study.study import Study
+from dpgp.study.zero_one import told_of_classes
 
 MOST_POINTS = 20
 PRIVATE = (
@@ -44,7 +45,10 @@ def consent(asked: AskedStudy, prevalence: float | None, folder: Path) -> dict[s
         "private": list(PRIVATE),
         "words": in_words(options.epsilon, options.delta),
         "forecast": _forecast(options, rows, prevalence),
-        "warnings": weak_points(options.epsilon, options.delta, rows),
+        "warnings": [
+            *weak_points(options.epsilon, options.delta, rows),
+            *(made_plain(words.on(Face.PAGE)) for words in told_of_classes(options)),
+        ],
         "ledger": None if ledger is None else _price(options, ledger),
         "folder": str(folder),
         "study_file": asked.text,

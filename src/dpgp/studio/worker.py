@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpgp.cli.fit import checked_source, fit_study, of_study, read_rows, save_model
 from dpgp.cli.output import notes_of
-from dpgp.cli.progress import each_step
 from dpgp.privacy.books import BudgetError
+from dpgp.progress import each_step
 from dpgp.report.guarantee import title_of
 from dpgp.studio.asked import MODEL_FILE, STUDY_FILE, write_papers
 from dpgp.study.errors import Face, said

@@ -233,6 +233,7 @@ OPTIONS: tuple[Option, ...] = (
         "engine", Value("NAME"), "Who reads the files: dask or spark; this machine by default.",
         python=ESTIMATORS, commands=("fit",),
     ),
+    Option("verbose", FlagValue(), default=False, python=(FIT,)),
     Option("random_state", Value(), python=ESTIMATORS),
     Option("n_jobs", ThreadsValue(), python=ESTIMATORS, setting=True),
     Option("site", Value(), python=ESTIMATORS),

@@ -58,12 +58,15 @@ def summary(found: Sequence[WhatMatters]) -> Markup:
         importance, share = each.importance, explained(each.model, each.target)
         words = "explained (R²)" if len(found) == 1 else f"{importance.target}: explained (R²)"
         known = [(words, percent(share))]
-        if several:
+        if importance.may_be_constant:
+            parts.append(paragraph(importance.to_be_explained))
+        elif several:
             pairs = list(zip(importance.inputs, importance.total, strict=True))
             named = ", ".join(f"{name} ({total.percent})" for name, total in pairs[:NAMED])
             known.append(("most important inputs", named))
         parts.append(facts(known))
-    words = f"{EXPLAINED} {IMPORTANT}" if several else EXPLAINED
+    shares = several and not all(each.importance.may_be_constant for each in found)
+    words = f"{EXPLAINED} {IMPORTANT}" if shares else EXPLAINED
     return join([*parts, paragraph(words, class_="quiet")])
 
 
@@ -94,6 +97,8 @@ def effects(found: Sequence[WhatMatters]) -> Markup:
 
 
 def _importance(importance: Importance) -> Markup:
+    if importance.may_be_constant:
+        return paragraph(importance.to_be_explained)
     rows = []
     for name, total, first in zip(
         importance.inputs, importance.total, importance.first, strict=True
@@ -109,6 +114,8 @@ def _importance(importance: Importance) -> Markup:
 def _interactions(found: WhatMatters) -> Markup:
     answer = found.sensitivity.interactions()
     headings, cells = answer.text_table()
+    if answer.may_be_constant:
+        return Markup("")
     if not cells:
         return paragraph(answer.note)
     rows = [(f"{first} with {second}", *rest) for first, second, *rest in cells]
