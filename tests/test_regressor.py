@@ -17,6 +17,8 @@ from dpgp import PrivateGPRegressor
 from dpgp.learned_before import VoidCertificateWarning
 from dpgp.privacy import noise
 from dpgp.privacy.calibration import mu_of_epsilon_delta
+from dpgp.privacy.noise import key_of_choices
+from dpgp.private.units import Quota, rows_of_units
 from dpgp.report.guarantee import guarantee_in_words
 
 GRID = np.linspace(-4, 4, 60)[:, None]
@@ -162,14 +164,18 @@ def test_several_targets_share_one_release():
     assert both.certificate_.mu == pytest.approx(mu_of_epsilon_delta(3.0, 1e-5), rel=1e-9)
 
 
-def test_units_limit_the_rows_that_count():
+@pytest.mark.parametrize("rule", ["first", "random"])
+def test_units_limit_the_rows_that_count(rule):
     X, y = data(1000)
     units = np.repeat(np.arange(250), 4)
-    twice = regressor(max_rows_per_unit=2).fit(X, y, units=units)
+    asked = {"max_rows_per_unit": 2, "rows_of_unit": rule}
+    twice = regressor(**asked).fit(X, y, units=units)
     kept = np.tile([True, True, False, False], 250)
+    if rule == "random":
+        kept = rows_of_units(units, 1000, Quota(2, key_of_choices(0)))
     holed = np.where(kept, y, 1.4)  # the others may hold anything
     assert np.array_equal(
-        twice.predict(GRID), regressor(max_rows_per_unit=2).fit(X, holed, units=units).predict(GRID)
+        twice.predict(GRID), regressor(**asked).fit(X, holed, units=units).predict(GRID)
     )
     gram = next(r for r in twice.certificate_.releases if r.label == "stage 1")
     assert gram.sensitivity == pytest.approx(math.sqrt(2) * 2 * 2)

@@ -31,6 +31,7 @@ from dpgp.model.file.releases import LAWS
 from dpgp.model.fitted import FittedModel
 from dpgp.privacy.provenance import StudyRecord
 from dpgp.steps import ResidualHistograms, TargetHistograms
+from dpgp.verify.file import verify
 
 SEED = 987_654_321
 
@@ -679,3 +680,23 @@ def test_any_changed_bytes_are_refused_or_work(document, tmp_path_factory, data)
 def test_an_intact_document_works(document, tmp_path):
     assert working_or_refused(layout(document).encode(), tmp_path)
     assert decode(document).predict([[5.0]]).shape == (1,)
+
+
+@pytest.mark.parametrize("rule", ["random", "first"])
+def test_a_file_says_which_rows_of_a_person_counted(tmp_path, rule):
+    gp = PrivateGPRegressor(
+        1.0, 1e-6, bounds=(0, 1), target_bounds=(0, 1), stages=1, max_rows_per_unit=2,
+        rows_of_unit=rule, random_state=0,
+    )  # fmt: skip
+    x = np.linspace(0, 1, 300)
+    gp.fit(x[:, None], x, units=np.arange(300) // 3)
+    gp.save(tmp_path / "people.json")
+    model = dpgp.load(tmp_path / "people.json")
+    assert model.options.rows_of_unit == rule
+    assert str(model.certificate) == str(gp.certificate_)
+    words = {"random": "were drawn at random", "first": "came first in the table"}
+    assert words[rule] in str(model.certificate)
+    settings = json.loads((tmp_path / "people.json").read_text("utf-8"))["settings"]
+    assert settings.get("rows_of_unit") == (rule if rule == "random" else None)
+    found = {finding.question: finding.holds for finding in verify(tmp_path / "people.json")}
+    assert found["what was asked for is what is promised"]
