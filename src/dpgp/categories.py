@@ -54,7 +54,7 @@ class Category:
     @classmethod
     def named(cls, levels: Any, where: str) -> Category:
         """Read a list of levels that messages speak of as ``where``."""
-        category = cls.saved(levels, where)
+        category = cls._listed(levels, where)
         if sum(len(_keys_of_level(level)) for level in category.levels) > len(category._numbers):
             raise ValueError(
                 f"{where} must hold different levels, and two of them match the same cells: blanks "
@@ -65,6 +65,13 @@ class Category:
     @classmethod
     def saved(cls, levels: Any, where: str) -> Category:
         """Read levels of a model's file, of which earlier versions told "1" and "1.0" apart."""
+        category = cls._listed(levels, where)
+        if len(set(category.labels)) < len(category.levels):
+            raise ValueError(f"{where} must hold different levels.")
+        return category
+
+    @classmethod
+    def _listed(cls, levels: Any, where: str) -> Category:
         listed = listed_levels(levels)
         if listed is None:
             raise TypeError(f"{where} must be a list of levels, got {type(levels).__name__}.")
@@ -73,10 +80,7 @@ class Category:
                 f"{where} must hold 2 to {MOST_LEVELS} levels, got {len(listed)}; put rare ones "
                 "together, or leave the column out."
             )
-        category = cls(tuple(_checked(level, where) for level in listed))
-        if len(set(category.labels)) < len(category.levels):
-            raise ValueError(f"{where} must hold different levels, and has one twice.")
-        return category
+        return cls(tuple(_checked(level, where) for level in listed))
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
