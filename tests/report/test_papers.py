@@ -50,7 +50,7 @@ def test_a_statement_has_all_four_parts(model):
 
 
 def test_a_statement_speaks_of_people_and_of_simulations():
-    people = statement(fitted(units=list(range(60)), missing="ignore"))
+    people = statement(fitted(units=list(range(60)), missing="ignore", epsilon=40.0))
     assert "One person, of whom one row counts" in people
     assert "The number of records is protected too." in people
     assert "incomplete" not in people

@@ -142,7 +142,7 @@ def print_health(console: Console, model: FittedModel) -> None:
 def print_importance(console: Console, importance: Importance) -> None:
     """Print the most important inputs with bars, or that none may matter."""
     if importance.may_be_constant:
-        console.print(shown(importance.to_be_explained), highlight=False, soft_wrap=True)
+        console.print(shown(importance.to_be_explained), highlight=False)
         console.print()
         return
     pairs = list(zip(importance.inputs, importance.total, strict=True))[:MOST_INPUTS]

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import erfcx, expit, log_ndtr, logit, ndtr, ndtri, ndtri_exp
 
 from dpgp.categories import Category, listed_levels
@@ -200,6 +199,8 @@ class YesNo(OutcomeKind):
 
         def gap(a: float) -> float:
             return float(shares @ shifted(p, a) - whole)
+
+        from scipy.optimize import brentq  # slow to import, and a fitted model needs it no more
 
         return float(brentq(gap, -LARGEST_SHIFT, LARGEST_SHIFT))
 
