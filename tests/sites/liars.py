@@ -75,9 +75,10 @@ def common_sum(bodies):
 def is_chance(numbers):
     """Return whether numbers look uniform over 128 bits.
 
-    Honest sums are below 2^102; of forty uniform numbers half are above 2^126 but once in 10^9.
+    Honest sums are below 2^102; that twenty of forty uniform numbers are below 2^120 has a
+    probability of 2^(37 − 140).
     """
-    return float(np.median([abs(number) for number in numbers])) > 2.0**125
+    return float(np.median([abs(number) for number in numbers])) > 2.0**120
 
 
 def is_a_sum(numbers):
