@@ -171,7 +171,7 @@ def written(numbers):
 
 
 def test_what_is_known_comes_first():
-    gp = fitted("five inputs")
+    gp = fitted("local scale of many")
     page = Page(report_html(gp))
     share = explained(gp, 0)
     rows = representative_rows(gp)
@@ -202,7 +202,7 @@ def test_names_tell_hyperparameters_apart_that_have_the_same_words():
 
 def test_what_matters_is_shown_where_there_are_several_inputs():
     assert 'id="matters"' not in report_html(fitted("one input"))
-    text = report_html(fitted("five inputs"))
+    text = report_html(fitted("local scale of many"))
     page = Page(text)
     assert len([a for a in page.all("svg") if a["class"] == "panel"]) == 5
     assert len([a for a in page.all("rect") if a.get("class") == "bar"]) == 5

@@ -156,6 +156,7 @@ def test_inputs_that_matter_less_are_summed_up():
     gp = PrivateGPRegressor(30.0, 1e-5, bounds=(0, 10), target_bounds=(0, 10), features="linear")
     axes = gp.set_params(random_state=0, stages=1).fit(X, X.mean(axis=1)).plot()
     assert len(axes) == 6
+    assert all("of the variance" in axis.get_title(loc="left") for axis in axes)
     assert "One more input has a part" in axes[0].figure.get_supxlabel()
 
 

@@ -93,7 +93,7 @@ def effects(
         if not cells:
             console = Screen()
             console.print(shown(answer.title), style="bold", highlight=False)
-            console.print(f"{shown(answer.note)}\n", highlight=False, soft_wrap=True)
+            console.print(f"{shown(answer.note)}\n", highlight=False)
             continue
         rows = [[shown(cell) for cell in row] for row in cells]
         names = [shown(heading) for heading in headings]

@@ -53,8 +53,8 @@ class Marginals:
     def warp(self) -> Warp:
         """Return the half-way mix of the private CDF and an affine map of the central interval.
 
-        Beyond that interval the map goes on as a logarithm: few rows are there, and may differ. An
-        atom needs no room of its own: its mass is spread evenly.
+        Beyond that interval the affine half is flat. An atom needs no room of its own: its mass is
+        spread evenly.
         """
         even = 1.0 / self.masses.shape[1]
         spread = np.where(np.isnan(self.atoms), self.masses, 0.0)
@@ -80,11 +80,7 @@ class Marginals:
         cdf = 2.0 * np.append(0.0, np.cumsum(spread)) - 1.0
         low, high = np.interp([2 * CENTRAL - 1, 1 - 2 * CENTRAL], cdf, self.edges)
         width = max(high - low, self.edges[1] - self.edges[0])
-        z = 2.0 * (self.edges - low) / width - 1.0
-        # z within the central interval, sign(z)(1 + log|z|) beyond: slopes fall as 1/|z|
-        outside = np.maximum(np.abs(z), 1.0)
-        long = np.clip(z, -1.0, 1.0) + np.sign(z) * np.log(outside)
-        affine = 2.0 * (long - long[0]) / (long[-1] - long[0]) - 1.0
+        affine = 2.0 * (np.clip(self.edges, low, low + width) - low) / width - 1.0
         values = 0.5 * cdf + 0.5 * affine
         values[0], values[-1] = -1.0, 1.0
         return np.asarray(values)
