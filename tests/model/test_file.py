@@ -619,10 +619,12 @@ def test_any_changed_value_is_refused_or_works(document, tmp_path_factory, data)
 @settings(max_examples=100)
 @given(data=st.data())
 def test_any_missing_or_added_field_is_refused(document, tmp_path_factory, data):
-    # a file may tell the versions of more packages, or of fewer; older ones have no id and no study
-    free, optional = ("guarantee", "versions"), {("id",), ("guarantee", "study")}
+    # a file may tell the versions of more packages, or of fewer, and what more steps found;
+    # older ones have no id, no study and no findings
+    free = {("guarantee", "versions"), ("findings",)}
+    optional = {("id",), ("guarantee", "study"), ("findings",)}
     named = [p for p in paths(document) if isinstance(p[-1], str)]
-    fields = [p for p in named if p[:-1] != free and p not in optional]
+    fields = [p for p in named if p[:-1] not in free and p not in optional]
     path = data.draw(st.sampled_from(fields))
     damaged = copy.deepcopy(document)
     part = damaged

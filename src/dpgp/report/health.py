@@ -24,8 +24,9 @@ from dpgp.planning.forecast import PLAUSIBLE, Outlook, Prospect, after_steps
 from dpgp.planning.many import asked_many
 from dpgp.planning.question import Question
 from dpgp.planning.setting import Setting
-from dpgp.privacy.books import mu_of_guarantee
-from dpgp.steps import Purse, ResidualHistograms, TargetHistograms, planned_steps
+from dpgp.privacy.books import GaussianRelease, mu_of_guarantee
+from dpgp.report.bounds_health import wrong_bounds
+from dpgp.steps import Calibrate, Purse, ResidualHistograms, TargetHistograms, planned_steps
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -52,11 +53,25 @@ SMALLEST_FACTOR = 1e-3
 LARGEST_SD = 1.2
 """Sd that no target within [−1, 1] has; it could be 1, and is known up to noise."""
 
+SMALLEST_SPREAD = 0.022
+"""Sd of a target within [−1, 1] below which its bounds are far too wide: with bounds ten times too
+wide, a target that fills a quarter of its own has more."""
+
+NEXT_TO_ONE = 0.95
+"""Mean of a target within [−1, 1] beyond which it is next to a bound."""
+
+HARDLY_CLIPPED = 0.25
+"""Part of the largest possible second moment that residuals which are hardly clipped stay below."""
+
 ALL_CLIPPED, NEARLY_ONE = 0.8, 0.9
 """Shares of the largest possible second moment, and of the bounds, that speak of wrong units."""
 
 FEWEST_TAILS, MOST_TAILS = 1.7, 5.0
 """Ratios of the 95 % to the 50 % factor of intervals: 2.9 is normal, 4.5 a Student law of df 2.5"""
+
+LARGEST_BIN_NOISE = 0.02
+"""Noise of a bin of the residuals, as a share of the rows, up to which tails are judged: beyond it
+one clean table in ten was told of observations that lie very far."""
 
 WORSE, CLEARLY = 1.25, 4.0
 """Growth of the residuals' second moment between stages, and in sds of its noise."""
@@ -139,6 +154,16 @@ class FittedTarget:
         law = self.model.calibrations[self.number]
         return law.factor(COVERAGE) / max(law.factor(0.5), SMALLEST_FACTOR)
 
+    @property
+    def tails_are_known(self) -> bool:
+        """Whether a bin of the released residuals is known well enough to judge tails by."""
+        noise = [
+            release.noise_std
+            for release in self.model.certificate.releases
+            if isinstance(release, GaussianRelease) and release.label == Calibrate.label
+        ]
+        return all(std < LARGEST_BIN_NOISE * self.stages[0].n for std in noise)
+
     def share_beyond(self, size: float) -> float:
         """Return at which share of the inputs the mean is larger than ``size``, up or down."""
         return float(np.average(np.abs(self.function[0]) > size, weights=self.inputs[1]))
@@ -151,7 +176,7 @@ def check_health(model: FittedModel) -> tuple[str, ...]:
     """Return what looks wrong, a sentence each; nothing where all is well."""
     targets = [FittedTarget(model, k) for k in range(model.n_targets)]
     found = (check(target) for target in targets for check in _checks(target))
-    return tuple(sentence for sentence in found if sentence is not None)
+    return (*wrong_bounds(model), *(sentence for sentence in found if sentence is not None))
 
 
 def _checks(target: FittedTarget) -> tuple[Check, ...]:
@@ -186,9 +211,35 @@ def beyond_the_range(target: FittedTarget) -> str | None:
     )
 
 
+def in_a_corner(target: FittedTarget) -> str | None:
+    """Mean and residuals scatter over a hundredth of the bounds: Var m + c/n < 0.022².
+
+    By the smallest c + 4σ_c of stages that clipped few residuals; or, where their noise is too
+    large, by a first stage with every t² near one, and a mean that is near one bound everywhere.
+    """
+    stages = [
+        (stage.clip, (stage.c + CLEARLY * stage.sigma_c) / stage.n) for stage in target.stages
+    ]
+    squares = [square for clip, square in stages if square < HARDLY_CLIPPED * clip**2]
+    mean, weights = target.function[0], target.inputs[1]
+    spread = np.average((mean - np.average(mean, weights=weights)) ** 2, weights=weights)
+    check = "check that both have the same unit, or tighten the bounds"
+    if spread + min(squares, default=1.0) < SMALLEST_SPREAD**2:
+        return (
+            f"Nearly all observations of {target.name} lie within a hundredth of its bounds: noise "
+            f"is as large as these bounds ask for; {check}."
+        )
+    if target.all_at_bounds and target.share_beyond(NEXT_TO_ONE) > 1.0 - OFTEN:
+        return (
+            f"Nearly all observations of {target.name} lie next to one of its bounds: {check}. If "
+            "it is yes or no, fit PrivateGPClassifier."
+        )
+    return None
+
+
 def unusual_tails(target: FittedTarget) -> str | None:
     """Residuals have far more, or far fewer, large values than a normal law: k_95/k_50."""
-    if target.tails <= MOST_TAILS or target.has_atoms:
+    if target.tails <= MOST_TAILS or target.has_atoms or not target.tails_are_known:
         return None
     return (
         f"A few observations of {target.name} lie very far from the others: look for codes such as "
@@ -198,8 +249,10 @@ def unusual_tails(target: FittedTarget) -> str | None:
 
 def two_values(target: FittedTarget) -> str | None:
     """The law of the residuals has two atoms, every t² is one, or residuals have no tails."""
-    few_tails = target.tails < FEWEST_TAILS
+    few_tails = target.tails < FEWEST_TAILS and target.tails_are_known
     if not (target.is_likely(Kind.TWO_VALUES) or target.all_at_bounds or few_tails):
+        return None
+    if in_a_corner(target) is not None:
         return None
     return (
         f"Observations of {target.name} take two values or so: read its mean as a share, or fit "
@@ -249,7 +302,15 @@ def far_from_forecast(target: FittedTarget) -> str | None:
     )
 
 
-CHECKS = (outside_bounds, unusual_tails, two_values, many_equal, worse_stages, far_from_forecast)
+CHECKS = (
+    in_a_corner,
+    outside_bounds,
+    unusual_tails,
+    two_values,
+    many_equal,
+    worse_stages,
+    far_from_forecast,
+)
 """What is looked at where the unit is right."""
 
 CHECKS_OF_KNOWN_LAWS = (outside_bounds, worse_stages, far_from_forecast)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from dpgp.steps.base import AnyOutlook, Purse
     from dpgp.steps.known import Known
 
+SHARE_DIGITS = 4  # of the rows in a bin, which a model keeps to tell whether bounds are right
+
 
 @dataclass(frozen=True)
 class InputHistograms:
@@ -69,12 +71,20 @@ class InputHistograms:
     def learn(self, known: Known, release: Any) -> None:
         """Warp the inputs by the noisy counts; of many inputs, keep the marginals too."""
         box, counts, noise = known.options.box, release.counts, release.noise_std
+        bins = _bins(known)
+        known.findings[self.label] = {
+            "noise": float(noise / known.n),
+            "shares": [
+                np.round(row[:bins] / known.n, SHARE_DIGITS).tolist() if numeric else None
+                for row, numeric in zip(counts, box.is_numeric, strict=True)
+            ],
+        }
         if not known.options.learns_metric:
             known.inputs = UnitInputs(box, fit_warp(counts, noise, known.n))
             return
         numeric = box.is_numeric
         known.marginals = estimate_marginals(
-            counts[numeric, : _bins(known)],
+            counts[numeric, :bins],
             noise,
             known.n,
             Box(box.low[numeric], box.high[numeric]),

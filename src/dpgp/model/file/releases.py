@@ -42,6 +42,10 @@ CLIPS = (1e-9, 1e9)
 LAWS = ("law of residuals", "target histograms")
 """Steps whose findings are read again: probabilities by the kinds of laws, one law a target."""
 
+HISTOGRAMS = "input histograms"
+"""The step whose findings tell whether bounds are right: shares of the rows, and their noise."""
+FEWEST_BINS = 8
+
 Stages = tuple[tuple[StageRelease, ...], ...]
 
 _SHARED = ("n", "sigma_b", "B", "targets")
@@ -193,7 +197,25 @@ def findings_from_json(value: Any, targets: int) -> dict[str, Any]:
     for name in LAWS:
         if name in findings:
             _check_laws(findings[name], f"findings.{name}", targets)
+    if HISTOGRAMS in findings:
+        _check_shares(findings[HISTOGRAMS], f"findings.{HISTOGRAMS}")
     return findings
+
+
+def _check_shares(value: Any, where: str) -> None:
+    """Check shares of the rows by bins, no bins of a category, and the noise of a share."""
+    fields = as_fields(value, where, ("noise", "shares"))
+    as_number(fields["noise"], where)
+    columns = [
+        as_items(column, where)
+        for column in as_items(fields["shares"], where)
+        if column is not None
+    ]
+    if any(len(column) < FEWEST_BINS for column in columns):
+        raise ModelFileError(f"`{where}` must hold {FEWEST_BINS} bins of an input or more.")
+    for column in columns:
+        for share in column:
+            as_number(share, where)
 
 
 def _check_laws(value: Any, where: str, targets: int) -> None:

@@ -1,0 +1,153 @@
+"""Whether inputs lie where their public bounds say, from the histograms that were released: free.
+
+A unit that is wrong, bounds that are far too wide, and codes such as −99 all show in the first bin
+or the last one, as inputs outside their bounds count as at the bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpgp.steps import InputHistograms
+from dpgp.types import Array
+
+if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
+
+# Thresholds are set by hand: a false alarm must be rare, and wrong units must not pass
+NEARLY_ALL, TOO_NOISY = 0.95, 0.05
+"""Share of the rows in one bin that speaks of a wrong unit, and noise above which nothing does."""
+
+THINNEST = 1 / 16
+"""Part of the bounds that is so small that nearly all rows within it need a word."""
+
+CLEARLY_THERE = 4.0
+"""Sds of the noise from which on an end has rows."""
+
+LEAST_LONE, MOST_LONE = 0.01, 0.5
+"""Shares of the rows that may be codes of something else."""
+
+LEAST_GAP = 1 / 16
+"""Part of the bounds that must be empty between a code and all other values."""
+
+OTHER_GAPS = 1.5
+"""How much wider it must be than any gap among them: whole numbers have gaps everywhere."""
+
+FEWEST_BINS = 3
+"""Bins that the other values fill at least: fewer are levels."""
+
+LEFT_IN_GAP = 0.3
+"""Part of the rows of a code that may lie in the gap."""
+
+PILE, BESIDE = 5.0, 3
+"""How many times the average of so many bins beside it an end holds where bounds cut."""
+
+
+@dataclass(frozen=True)
+class ReleasedShares:
+    """Noisy shares of the rows in equal bins of an input, from its lower to its upper bound."""
+
+    name: str
+    low: float
+    high: float
+    shares: Array
+    noise: float
+
+    @property
+    def bins(self) -> int:
+        """How many there are."""
+        return len(self.shares)
+
+    def backwards(self) -> Array:
+        """Return the shares from the upper bound on."""
+        return self.shares[::-1]
+
+
+def wrong_bounds(model: FittedModel) -> Iterator[str]:
+    """Say which inputs do not fill their bounds, or pile up at one of them, a sentence each."""
+    for column in released_shares(model):
+        if (sentence := one_place(column) or far_end(column) or pile(column)) is not None:
+            yield sentence
+
+
+def released_shares(model: FittedModel) -> Iterator[ReleasedShares]:
+    """Yield what was released of every column of numbers; nothing of models of earlier versions."""
+    found, box = model.findings.get(InputHistograms.label), model.options.box
+    if found is None or len(found["shares"]) != len(box.low):
+        return
+    columns = zip(model.input_names, box.low, box.high, found["shares"], strict=True)
+    for name, low, high, shares in columns:
+        if shares and found["noise"] < TOO_NOISY:
+            yield ReleasedShares(name, float(low), float(high), np.array(shares), found["noise"])
+
+
+def one_place(column: ReleasedShares) -> str | None:
+    """Nearly all rows are in one bin: beyond a bound, or in a corner of bounds far too wide."""
+    place = int(np.argmax(column.shares))
+    if column.shares[place] <= NEARLY_ALL:
+        return None
+    at_end = {0: f"lower bound {column.low:g}", column.bins - 1: f"upper bound {column.high:g}"}
+    if place in at_end:
+        return (
+            f"Nearly all rows have {column.name} at its {at_end[place]}, beyond it, or in the "
+            f"{column.bins}th part of its bounds that is next to it: check that both have the same "
+            "unit, and that bounds are as wide as values are."
+        )
+    if 1 / column.bins > THINNEST:
+        return None
+    return (
+        f"Nearly all rows have {column.name} in a {column.bins}th part of its bounds: check that "
+        "both have the same unit, or tighten the bounds."
+    )
+
+
+def far_end(column: ReleasedShares) -> str | None:
+    """Rows lie at a bound, far from all others: codes of missing values, as −99, count there."""
+    ends = {f"lower bound {column.low:g}": column.shares}
+    ends[f"upper bound {column.high:g}"] = column.backwards()
+    for end, shares in ends.items():
+        if _is_lone(shares, column.noise):
+            return (
+                f"About {shares[0]:.0%} of the rows have {column.name} at its {end} or beyond it, "
+                "far from all others: look for codes such as −99 for missing values, and make such "
+                "cells empty."
+            )
+    return None
+
+
+def _is_lone(shares: Array, noise: float) -> bool:
+    if not max(LEAST_LONE, CLEARLY_THERE * noise) < shares[0] < MOST_LONE:
+        return False
+    occupied = np.flatnonzero(shares > max(LEAST_LONE / 10, CLEARLY_THERE * noise))[1:]
+    if len(occupied) < FEWEST_BINS:
+        return False
+    gap, among = occupied[0] - 1, np.diff(occupied).max() - 1
+    wide = gap >= LEAST_GAP * len(shares) and gap > OTHER_GAPS * among
+    left = shares[1 : occupied[0]].sum() + 2.0 * noise * np.sqrt(gap)
+    return bool(wide and left < LEFT_IN_GAP * shares[0])
+
+
+def pile(column: ReleasedShares) -> str | None:
+    """Many more rows are at a bound than beside it: it cuts them, or they are codes.
+
+    Zeros are as they are: a lower bound of 0 is told nothing of.
+    """
+    ends = {f"upper bound {column.high:g}": column.backwards()}
+    if column.low != 0.0:
+        ends[f"lower bound {column.low:g}"] = column.shares
+    for end, shares in ends.items():
+        beside = float(shares[1 : 1 + BESIDE].mean())
+        noise = column.noise * np.sqrt(1.0 + PILE**2 / BESIDE)
+        there = beside > CLEARLY_THERE * column.noise / np.sqrt(BESIDE)
+        piled = shares[0] - PILE * beside > max(LEAST_LONE, CLEARLY_THERE * noise)
+        if there and piled and shares[0] < MOST_LONE:
+            return (
+                f"About {shares[0]:.0%} of the rows have {column.name} at its {end} or beyond it, "
+                "many more than beside it: look for codes such as −99 for missing values, and "
+                "widen the bounds if they cut."
+            )
+    return None

@@ -1,0 +1,116 @@
+"""Bounds that are wrong show in the histograms that were released."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dpgp import PrivateGPClassifier, PrivateGPRegressor, load
+from dpgp.checked_values import ModelFileError
+from dpgp.report.bounds_health import ReleasedShares, far_end, one_place, pile, wrong_bounds
+
+RNG = np.random.default_rng(0)
+ROWS = 4000
+AGE = RNG.uniform(18, 90, ROWS)
+KG = RNG.normal(75, 12, ROWS)
+CODED = np.where(RNG.uniform(size=ROWS) < 0.15, -99.0, AGE)
+
+
+def fitted(age, kg, others=0, **changes):
+    X = np.column_stack([age, kg, *(RNG.uniform(0, 1, ROWS) for _ in range(others))])
+    y = 100 + 0.5 * AGE + 5 * np.random.default_rng(1).standard_normal(ROWS)
+    bounds = [(0, 110), (20, 250), *[(0, 1)] * others]
+    asked = {"bounds": bounds, "target_bounds": (60, 220), "random_state": 0} | changes
+    return PrivateGPRegressor(3.0, 1e-5, **asked).fit(X, y).model_
+
+
+@pytest.mark.parametrize("others", [0, 2])
+def test_right_bounds_raise_no_alarm(others):
+    assert fitted(AGE, KG, others).health == ()
+
+
+@pytest.mark.parametrize("others", [0, 2])
+@pytest.mark.parametrize(
+    ("age", "kg", "words"),
+    [
+        (AGE, 1000 * KG, ("input 2", "upper bound 250", "same unit")),
+        (AGE / 100, KG, ("input 1", "lower bound 0", "same unit")),
+        (CODED, KG, ("input 1", "lower bound 0", "−99")),
+    ],
+    ids=["grams", "centuries", "codes"],
+)
+def test_wrong_units_and_codes_are_told_by_column(age, kg, words, others):
+    (sentence,) = wrong_bounds(fitted(age, kg, others))
+    assert all(word in sentence for word in words)
+
+
+@pytest.mark.parametrize("others", [0, 2])
+@pytest.mark.parametrize("wider", [100, 1000])
+def test_bounds_of_a_target_that_are_far_too_wide(others, wider):
+    found = fitted(AGE, KG, others, target_bounds=(0, 220 * wider)).health
+    words = "within a hundredth of its bounds" if others else "next to one of its bounds"
+    assert sum(words in sentence and "same unit" in sentence for sentence in found) == 1
+    assert not any("two values" in sentence for sentence in found)
+
+
+def test_a_classifier_is_told_of_its_inputs_too():
+    X = np.column_stack([AGE, 1000 * KG])
+    gp = PrivateGPClassifier(
+        3.0, 1e-5, bounds=[(0, 110), (20, 250)], classes=(0, 1), random_state=0
+    )
+    assert any("input 2" in sentence for sentence in gp.fit(X, (AGE > 50).astype(int)).health_)
+
+
+def test_a_file_keeps_what_was_found_and_earlier_files_are_not_judged(tmp_path):
+    model = fitted(AGE, 1000 * KG)
+    model.save(tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    assert load(tmp_path / "model.json").health == model.health
+    found = document["findings"].pop("input histograms")
+    (tmp_path / "earlier.json").write_text(json.dumps(document))
+    assert list(wrong_bounds(load(tmp_path / "earlier.json"))) == []
+    for wrong in ({}, {"noise": 0.1}, found | {"shares": [[0.5]]}, found | {"shares": [["a"] * 9]}):
+        document["findings"]["input histograms"] = wrong
+        (tmp_path / "hostile.json").write_text(json.dumps(document))
+        with pytest.raises(ModelFileError):
+            load(tmp_path / "hostile.json")
+
+
+def told(shares, noise=0.001, low=0.0):
+    column = ReleasedShares("x", low, 10.0, np.array(shares), noise)
+    return one_place(column), far_end(column), pile(column)
+
+
+def in_bins(places, bins=32):
+    return np.bincount(places, minlength=bins) / len(places)
+
+
+@pytest.mark.parametrize(
+    "shares",
+    [
+        in_bins([0, 31]),  # two values
+        in_bins([0, 8, 16, 24, 31]),  # five of them
+        in_bins([0] * 9 + [25]),  # zeros, and one more
+        np.full(32, 1 / 32),
+        np.exp(-np.arange(32.0)) / np.exp(-np.arange(32.0)).sum(),  # a long tail
+        in_bins([0] * 4 + list(range(1, 32))),  # some zeros
+    ],
+    ids=["two", "five", "zeros", "even", "tail", "some zeros"],
+)
+def test_usual_columns_raise_no_alarm(shares):
+    assert told(shares) == (None, None, None)
+    noisy = shares + 0.005 * np.random.default_rng(2).standard_normal(32)
+    assert told(noisy, noise=0.005) == (None, None, None)
+
+
+def test_ends_at_either_side():
+    code = in_bins([0] * 5 + list(range(10, 30)))
+    for shares, end in ((code, "lower bound 0"), (code[::-1], "upper bound 10")):
+        assert end in told(shares)[1]
+    cut = in_bins([0] * 12 + list(range(1, 32)))
+    assert "upper bound 10" in told(cut[::-1])[2]
+    assert "lower bound 1" in told(cut, low=1.0)[2]
+    assert told(cut)[2] is None  # zeros are as they are
+    inside = in_bins([7] * 99 + [9])
+    assert "tighten" in told(inside)[0]
+    assert told(in_bins([3] * 99 + [5], bins=8))[0] is None  # an eighth is no corner
