@@ -30,7 +30,7 @@ from dpgp.kernels.given import NormalizedKernel
 from dpgp.ledger.tally import RepeatedFitsWarning
 from dpgp.paper import dp_gp_inference, dp_gp_learn_hyperparameters
 from dpgp.privacy import noise
-from dpgp.progress import each_step
+from dpgp.progress import Journey, watching
 from dpgp.report.health import HealthWarning
 
 N = 1873
@@ -482,7 +482,7 @@ def test_the_audit_says_figures_of_made_up_tables_alone(monkeypatch):
 
 def test_progress_shows_steps_alone(people):
     steps = []
-    with each_step(steps.append):
+    with watching(Journey(steps.append)):
         estimator(max_rows_per_unit=1, random_state=0).fit(*people)
     assert steps
     assert not any(TRACES.search(step) or re.search(r"\d{3,}", step) for step in steps)

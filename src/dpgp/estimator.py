@@ -6,7 +6,7 @@ import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
@@ -31,7 +31,6 @@ from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.privacy.noise import noise_source
 from dpgp.private.fit import fit_alone_or_jointly
 from dpgp.private.rows import scaled_rows
-from dpgp.progress import printed_steps
 from dpgp.report.guarantee import WeakGuaranteeWarning, weak_points
 from dpgp.report.health import LOOKS_WRONG, HealthWarning
 from dpgp.study.errors import Face
@@ -66,7 +65,8 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         With ``target``, the name of a column or a list of them, ``X`` is a table that may be larger
         than memory: files, a folder, a pattern such as ``"rows/*.parquet"``, or anything that hands
         out Arrow data; ``units`` is then a column too, and ``decimal`` the mark in numbers of CSV
-        files. docs/how-to/large-tables.md. ``verbose`` prints every step to standard error.
+        files. docs/how-to/large-tables.md. ``verbose`` shows how far
+        the fit is: a bar on terminals and in notebooks, elsewhere a line a step.
 
         Every fit spends, also those of ``cross_val_score`` and of a search. What looks wrong
         afterwards is a :class:`~dpgp.report.health.HealthWarning`. Whatever was fitted to the same
@@ -76,7 +76,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         self._forget()
         if names := learned_before():
             warnings.warn(in_words(names), VoidCertificateWarning, stacklevel=2)
-        with printed_steps(verbose):
+        with _shown(verbose):
             self._fit(X, y, units, target, decimal)
         if self.health_:
             warnings.warn(" ".join((LOOKS_WRONG, *self.health_)), HealthWarning, stacklevel=2)
@@ -271,3 +271,12 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         if "text/html" in bundle:
             bundle["text/html"] = self._repr_html_inner()
         return bundle
+
+
+def _shown(wanted: bool) -> AbstractContextManager[None]:
+    """Show how far a fit is, if that is wanted."""
+    if not wanted:
+        return nullcontext()
+    from dpgp.progress_bar import working  # brings rich
+
+    return working("Fitting", every_step=True)

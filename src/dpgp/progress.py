@@ -1,44 +1,210 @@
-"""The steps of a fit, told while it runs: public words, the same for any data."""
+"""How far a fit has come, told to whoever watches: public things only, the same for any data.
+
+The loop over steps tells its plan and every step, a pass over the rows every batch. A
+:class:`Journey` makes a share of the whole and the time that is left of it.
+"""
 
 from __future__ import annotations
 
-import logging
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Event, Thread
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+PAUSE = 10.0  # seconds between two lines where there is no terminal: a log stays short
+
+LEAST_SHARE, LEAST_SECONDS = 0.03, 1.0
+"""From which share and time on the rest is told: before, it would jump. By hand."""
 
 
-class _Passing(logging.Handler):
-    """Hands the text of every log line to a function."""
+class Watcher(Protocol):
+    """Is told how far a fit, or a pass over rows, has come."""
 
-    def __init__(self, show: Callable[[str], None]) -> None:
-        super().__init__()
-        self.show = show
+    def plan(self, efforts: Sequence[float]) -> None:
+        """A fit begins, of so many steps; each takes a time in proportion to its effort."""
+        ...
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Show the line."""
-        self.show(record.getMessage())
+    def step(self, activity: str) -> None:
+        """The next step begins."""
+        ...
+
+    def begin(self, batches: int | None, rows: int | None) -> None:
+        """A pass begins over so many batches and rows; None where only the pass will tell."""
+        ...
+
+    def advance(self, rows: int | None) -> None:
+        """One more batch, of so many rows, has been drawn."""
+        ...
+
+
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
 @contextmanager
-def each_step(show: Callable[[str], None]) -> Iterator[None]:
-    """Pass on the steps that a fit logs: public, the same for any data."""
-    log, handler = logging.getLogger("dpgp.private.fit"), _Passing(show)
-    level = log.level
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Tell ``watcher`` of all fits and passes that begin in the block."""
+    token = _watcher.set(watcher)
     try:
         yield
     finally:
-        log.removeHandler(handler)
-        log.setLevel(level)
+        _watcher.reset(token)
+
+
+class Told(Protocol):
+    """A step that can be told of."""
+
+    @property
+    def activity(self) -> str:
+        """What is said while it runs."""
+        ...
+
+    @property
+    def effort(self) -> float:
+        """How long it takes, relative to others."""
+        ...
+
+
+S = TypeVar("S", bound=Told)
+
+
+def told_of(steps: Sequence[S]) -> Iterator[S]:
+    """Yield the steps of a fit, and tell of each when its turn comes."""
+    watcher = _watcher.get()
+    if watcher is None:
+        yield from steps
+        return
+    watcher.plan([step.effort for step in steps])
+    for step in steps:
+        watcher.step(step.activity)
+        yield step
+
+
+def watched_first(batches: Iterable[T], count: int | None = None) -> Iterable[T]:
+    """Return the batches of a pass that finds out how many rows there are."""
+    watcher = _watcher.get()
+    return batches if watcher is None else _told_first(batches, count, watcher)
+
+
+def watched(batches: Iterable[T], sizes: Sequence[int]) -> Iterable[T]:
+    """Return the batches of a pass that somebody may watch; any thread may draw them."""
+    watcher = _watcher.get()
+    return batches if watcher is None else _told(batches, sizes, watcher)
+
+
+def _told(batches: Iterable[T], sizes: Sequence[int], watcher: Watcher) -> Iterator[T]:
+    watcher.begin(len(sizes), sum(sizes))
+    for batch, size in zip(batches, sizes, strict=True):
+        yield batch
+        watcher.advance(size)
+
+
+def _told_first(batches: Iterable[T], count: int | None, watcher: Watcher) -> Iterator[T]:
+    watcher.begin(count, None)
+    for batch in batches:
+        yield batch
+        watcher.advance(None)
+
+
+class Journey:
+    """How far a fit has come, and how long it may take yet; a :class:`Watcher`.
+
+    ``on_step`` hears what every step does.
+    """
+
+    def __init__(self, on_step: Callable[[str], None] = lambda activity: None) -> None:
+        self.activity = ""
+        self.batches = 0  # of the pass that runs
+        self._on_step = on_step
+        self._efforts: Sequence[float] = ()
+        self._number = 0  # of the step that runs, from 1
+        self._rows, self._seen = 0, 0
+        self._began = time.monotonic()
+
+    def plan(self, efforts: Sequence[float]) -> None:
+        """A fit begins."""
+        self._efforts, self._number, self._began = efforts, 0, time.monotonic()
+
+    def step(self, activity: str) -> None:
+        """The next step begins."""
+        self.activity, self._number = activity, self._number + 1
+        self.begin(None, None)
+        self._on_step(activity)
+
+    def begin(self, batches: int | None, rows: int | None) -> None:
+        """Begin a pass."""
+        self.batches, self._rows, self._seen = 0, rows or 0, 0
+
+    def advance(self, rows: int | None) -> None:
+        """Count one more batch."""
+        self.batches, self._seen = self.batches + 1, self._seen + (rows or 0)
+
+    @property
+    def share(self) -> float | None:
+        """Part of the efforts that is behind the fit, None where there is no plan."""
+        if not self._efforts or not self._number:
+            return None
+        done, running = self._efforts[: self._number - 1], self._efforts[self._number - 1]
+        of_pass = self._seen / self._rows if self._rows else 0.0
+        return (sum(done) + of_pass * running) / sum(self._efforts)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long the rest takes if it goes on as it did, None where nobody can tell."""
+        share, seconds = self.share, time.monotonic() - self._began
+        if share is None or share < LEAST_SHARE or seconds < LEAST_SECONDS:
+            return None
+        return seconds * (1.0 - share) / share
+
+    @property
+    def words(self) -> str:
+        """The step, how far the fit is, and what is left."""
+        share, left = self.share, self.seconds_left
+        parts = [self.activity] if share is None else [self.activity, f"{share:.0%} done"]
+        return ", ".join(parts if left is None else [*parts, f"about {duration(left)} left"])
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it."""
+    if seconds < 60:
+        return f"{max(round(seconds), 1)} s"
+    return f"{round(seconds / 60)} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
 
 
 @contextmanager
-def printed_steps(wanted: bool) -> Iterator[None]:
-    """Print every step of a fit to standard error, a line each, if that is wanted."""
-    if not wanted:
+def every(seconds: float, act: Callable[[], None]) -> Iterator[None]:
+    """Do something every so many seconds while the block runs."""
+    over = Event()
+
+    def ticking() -> None:
+        while not over.wait(seconds):
+            act()
+
+    thread = Thread(target=ticking, daemon=True)
+    thread.start()
+    try:
         yield
-        return
-    with each_step(lambda step: print(step, file=sys.stderr, flush=True)):
+    finally:
+        over.set()
+        thread.join()
+
+
+@contextmanager
+def printed(*, every_step: bool) -> Iterator[None]:
+    """Print how far a fit is to standard error, every ten seconds, or at every step as well."""
+    journey = Journey(_print if every_step else lambda activity: None)
+
+    def tell() -> None:
+        if journey.activity:
+            _print(journey.words)
+
+    with watching(journey), every(PAUSE, tell):
         yield
+
+
+def _print(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -106,7 +106,7 @@ def test_predict_pipes(folder, invoke):
 
 def test_predictions_tell_a_terminal_of_every_batch(folder, invoke, monkeypatch):
     told = []
-    monkeypatch.setattr("dpgp.cli.progress.PassBar.advance", lambda _, rows: told.append(rows))
+    monkeypatch.setattr("dpgp.progress.Journey.advance", lambda _, rows: told.append(rows))
     invoke("predict", folder / "model.json", "-", input=f"who,{AGE}\na,5\n".encode())
     assert told == [None]
 

@@ -8,12 +8,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from rich.progress import Progress
 
 import dpgp
 from dpgp.cli import app
-from dpgp.cli.progress import _OF_A_PASS, PassBar, PassColumn, SeenColumn
-from dpgp.progress import each_step
 
 COMMAND = [sys.executable, "-c", "from dpgp.cli import app; app()"]
 NAMES = ["--x", "🎈 :heart: [bold]", 'the "cm"']
@@ -131,70 +128,6 @@ def test_progress_is_for_terminals(invoke, model, tmp_path, monkeypatch):
     assert "Predicting" in terminal.stderr
     tables = [pd.read_csv(io.StringIO(result.stdout)) for result in (piped, terminal)]
     pd.testing.assert_frame_equal(*tables, rtol=1e-9)  # BLAS may round a short batch differently
-
-
-def test_progress_names_the_steps_of_a_fit():
-    shown = []
-    X = np.random.default_rng(0).uniform(0, 1, (40, 1))
-    fitted = dpgp.PrivateGPRegressor(
-        bounds=(0, 1), target_bounds=(0, 1), stages=2, features="linear", random_state=1
-    )
-    with each_step(shown.append):
-        fitted.fit(X, X[:, 0])
-    fitted.fit(X, X[:, 0])  # nobody listens any more
-    *stages, guard, last = shown
-    assert stages == ["stage 1 of 2", "looking how residuals are spread", "stage 2 of 2"]
-    assert "guard" in guard
-    assert last == "calibrating intervals"
-
-
-class Shown:
-    """What a bar of rich would show."""
-
-    def __init__(self):
-        self.updates = []
-
-    def update(self, _, **values):
-        self.updates.append(values)
-
-
-@pytest.mark.parametrize(
-    ("public", "expected"), [(True, (30, 40, "rows")), (False, (2, 3, "batches"))]
-)
-def test_a_long_pass_has_a_bar_of_rows_or_of_batches(public, expected, monkeypatch):
-    shown = Shown()
-    bar = PassBar(shown, 0, public)
-    bar.begin(3, 40)
-    bar.advance(10)
-    assert shown.updates == [{"total": None, "completed": 0}]  # short passes have none
-    monkeypatch.setattr("dpgp.cli.progress.PATIENCE", -1.0)
-    bar.advance(20)
-    completed, total, unit = expected
-    assert shown.updates[-1] == {"total": total, "completed": completed, "unit": unit}
-
-
-def test_a_pass_that_does_not_know_its_length_counts_batches(monkeypatch):
-    monkeypatch.setattr("dpgp.cli.progress.PATIENCE", -1.0)
-    column = SeenColumn()
-    bar = Progress(column)
-    passing = PassBar(bar, bar.add_task("x", total=None), counts_rows=True)
-    passing.begin(None, None)
-    assert column.render(bar.tasks[0]) == ""
-    passing.advance(None)
-    passing.advance(None)
-    assert column.render(bar.tasks[0]) == "2 batches"
-    passing.begin(2, 40)
-    passing.advance(20)
-    assert column.render(bar.tasks[0]) == ""
-
-
-def test_a_bar_is_drawn_only_while_there_is_something_to_count():
-    bar = Progress(*(PassColumn(column) for column in _OF_A_PASS))
-    task = bar.add_task("x", total=None)
-    column = bar.columns[1]
-    assert column.render(bar.tasks[0]) == ""
-    bar.update(task, total=4, completed=1, unit="rows")
-    assert "1 of 4 rows" in str(column.render(bar.tasks[0]))
 
 
 def test_a_number_from_0_to_1_is_told_of_classes_before_consent(invoke, tmp_path):

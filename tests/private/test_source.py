@@ -11,7 +11,7 @@ from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, UNIT, UnevenArithmeticError
 from dpgp.private.rows import Rows
 from dpgp.private.source import Partial, merged
 from dpgp.private.sums import CountSum, GramSum, exact_count, exact_gram, public_block
-from dpgp.private.watching import watching
+from dpgp.progress import watching
 
 FEATURES = BoxFeatures(UnitInputs(Box.from_bounds((-1, 1), 2)), LinearFeatures(2))
 

@@ -20,7 +20,7 @@ from dpgp.private.sums import exact_count, exact_gram
 from dpgp.private.table_objects import HeldTable, StreamedTable, open_object
 from dpgp.private.table_rows import TableRows
 from dpgp.private.tables import TableError
-from dpgp.private.watching import watching
+from dpgp.progress import watching
 
 BOX = Box.from_bounds([(0, 1), (-1, 1)], 2, ["age", "dose"])
 TARGET_BOX = Box.from_bounds((0, 2), 1, ["height"])

@@ -33,6 +33,7 @@ class Halves:
     purpose: ClassVar[Purpose] = Purpose.OTHER
     label: ClassVar[str] = "halves of an input"
     activity: ClassVar[str] = "halving an input"
+    effort: ClassVar[float] = 0.1
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[Halves, ...]:

@@ -20,9 +20,9 @@ from dpgp.cli.output import (
     plain_errors,
     print_table,
 )
-from dpgp.cli.progress import working
 from dpgp.cli.show import print_guarantee
 from dpgp.missing import Missing
+from dpgp.progress_bar import working
 from dpgp.study.study import Study
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ def _study() -> Study:
 def _fit(study: Study, train: People) -> FittedModel:
     from dpgp.private.rows import scaled_rows
 
-    return fit_study(study, scaled_rows(train.X, train.height[None], study.options, None))
+    rows = scaled_rows(train.X, train.height[None], study.options, None)
+    with working("Fitting"):
+        return fit_study(study, rows)
 
 
 def _save(model: FittedModel, folder: Path) -> None:

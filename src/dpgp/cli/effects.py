@@ -18,8 +18,8 @@ from dpgp.cli.output import (
     print_table,
     shown,
 )
-from dpgp.cli.progress import working
 from dpgp.cli.show import load_model
+from dpgp.progress_bar import working
 from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:

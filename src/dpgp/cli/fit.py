@@ -18,8 +18,8 @@ from dpgp.cli.output import (
     print_json,
     shown,
 )
-from dpgp.cli.progress import working
 from dpgp.decimal_mark import DecimalMark
+from dpgp.progress_bar import working
 from dpgp.study.errors import UsageError
 from dpgp.study.study import Study
 
@@ -83,7 +83,8 @@ def fit(
         with opened_engine(engine) as workers:
             raw = read_rows(source, study, workers, show_lines=show_lines)
             show_and_ask(study, _expected_rows(raw, study), yes=yes, json=json)
-            model = of_study(fit_study(study, raw, purse), study)
+            with working("Fitting"):
+                model = of_study(fit_study(study, raw, purse), study)
         save_model(model, path, overwrite=force)
     report_model(model, path, json)
 
@@ -154,13 +155,12 @@ def show_and_ask(study: Study, rows: int | None, *, yes: bool, json: bool) -> No
 
 def fit_study(study: Study, rows: Source, ledger: Ledger | None = None) -> FittedModel:
     """Fit what was asked for; spends the budget."""
-    with working("Fitting", rows_are_public=study.options.row_count_is_public):
-        from dpgp.blas import thread_count
-        from dpgp.privacy.noise import noise_source
-        from dpgp.private.fit import fit_rows
+    from dpgp.blas import thread_count
+    from dpgp.privacy.noise import noise_source
+    from dpgp.private.fit import fit_rows
 
-        source, threads = noise_source(None), thread_count(None)
-        return fit_rows(rows, study.options, source, threads, ledger=ledger)
+    source, threads = noise_source(None), thread_count(None)
+    return fit_rows(rows, study.options, source, threads, ledger=ledger)
 
 
 def of_study(model: FittedModel, study: Study) -> FittedModel:

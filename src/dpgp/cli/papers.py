@@ -9,8 +9,8 @@ import typer
 
 from dpgp.cli.arguments import Force, ModelFile
 from dpgp.cli.output import Screen, check_output, failures_in_words, print_files
-from dpgp.cli.progress import working
 from dpgp.cli.show import load_model
+from dpgp.progress_bar import working
 
 Output = Annotated[
     Path | None,

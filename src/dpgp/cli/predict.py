@@ -12,9 +12,9 @@ import typer
 
 from dpgp.cli.arguments import Decimals, Force, ModelFile
 from dpgp.cli.output import Screen, check_output, failures_in_words, print_files
-from dpgp.cli.progress import working
 from dpgp.cli.show import load_model
 from dpgp.decimal_mark import DecimalMark
+from dpgp.progress_bar import working
 from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _predicted(
     """Return lines of CSV, some rows at a time, in order, and what is special about them."""
     from dpgp.blas import in_order
     from dpgp.cli.csv_text import csv_lines
-    from dpgp.private.watching import watched_first
+    from dpgp.progress import watched_first
 
     names = files[0].names
 

@@ -11,7 +11,7 @@ this package. In the order in which a row goes through it:
 - ``rows``: numbers of arrays and cells become rows; ``units``: whose they are, and which of them
   count,
 - ``asked_table`` and ``table_rows``: which columns are read, and how all rows of a table are gone
-  through, here or by workers (``engines``); ``watching`` tells how far,
+  through, here or by workers (``engines``),
 - ``source``: the seam, at which rows answer questions in exact integers; ``sums``: the questions,
 - ``wall``: where sums meet noise; ``fit``: the loop over steps, alone or with other sites.
 """

@@ -23,6 +23,7 @@ from dpgp.privacy.noise import MIN_SCALE, NoiseSource, discretisation_cost
 from dpgp.privacy.rounding import sum_up
 from dpgp.private.source import RowQuestion, Source
 from dpgp.private.wall import Wall
+from dpgp.progress import told_of
 from dpgp.sites.roster import SitesError
 from dpgp.steps import Purse, Step, planned_steps
 from dpgp.steps.known import Known
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from dpgp.private.rows import Rows
     from dpgp.sites import Meeting, Site
 
-_log = logging.getLogger(__name__)  # of steps, which the command line shows one after the other
 _log_of_sites = logging.getLogger("dpgp.sites")  # of what stays to be read
 
 MOST_NUMBERS = 2**24
@@ -78,8 +78,7 @@ def fit_rows(
         entered(ledger, options, books, steps, source) as link,
         spending_noted(lambda: Certificate.of_failure(*facts)),
     ):
-        for step in steps:
-            _log.info(step.activity)
+        for step in told_of(steps):
             step.learn(known, wall.release(step.query(known), step.share, step.label))
         return known.fitted(Certificate.from_books(*facts, ledger=link))
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.privacy.exact_sums import UnevenArithmeticError, shared_out
-from dpgp.private.watching import watched
+from dpgp.progress import watched
 from dpgp.types import Integers
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ from dpgp.private.units import (
     rows_that_count,
     unpacked,
 )
-from dpgp.private.watching import watched, watched_first
+from dpgp.progress import watched, watched_first
 from dpgp.types import Integers
 
 Seed = int | np.random.Generator | None

@@ -160,7 +160,7 @@ class Step(Protocol):
     """One release of a fit: what it costs, what it asks, what is made of the answer.
 
     A step is a frozen record of public numbers. ``share`` is its part of μ², ``label`` its name in
-    the certificate, ``activity`` what is said while it runs.
+    the certificate, ``activity`` what is said while it runs, ``effort`` how long that takes.
     """
 
     @property
@@ -181,6 +181,11 @@ class Step(Protocol):
     @property
     def activity(self) -> str:
         """What is said while the step runs: public, the same for any data."""
+        ...
+
+    @property
+    def effort(self) -> float:
+        """How long it takes, relative to a stage: measured with 30,000 rows of six inputs."""
         ...
 
     @classmethod

@@ -27,6 +27,7 @@ class Calibrate:
     purpose: ClassVar[Purpose] = Purpose.CALIBRATION
     label: ClassVar[str] = "residual histograms"
     activity: ClassVar[str] = "calibrating intervals"
+    effort: ClassVar[float] = 1.5
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[Calibrate, ...]:

@@ -41,6 +41,7 @@ class Count:
     purpose: ClassVar[Purpose] = Purpose.COUNT
     label: ClassVar[str] = "number of rows"
     activity: ClassVar[str] = "counting rows"
+    effort: ClassVar[float] = 0.02
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[Count, ...]:

@@ -36,6 +36,7 @@ class Guard:
     purpose: ClassVar[Purpose] = Purpose.GUARD
     label: ClassVar[str] = "guard of the mean"
     activity: ClassVar[str] = "guarding the mean against skewed noise"
+    effort: ClassVar[float] = 0.5
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[Guard, ...]:

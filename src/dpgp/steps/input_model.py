@@ -45,6 +45,7 @@ class InputHistograms:
     purpose: ClassVar[Purpose] = Purpose.PLACES
     label: ClassVar[str] = "input histograms"
     activity: ClassVar[str] = "looking where the inputs are"
+    effort: ClassVar[float] = 0.02
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[InputHistograms, ...]:
@@ -131,6 +132,7 @@ class CellCounts:
     purpose: ClassVar[Purpose] = Purpose.PLACES
     label: ClassVar[str] = "cells of the inputs"
     activity: ClassVar[str] = "counting rows in cells of the inputs"
+    effort: ClassVar[float] = 0.05
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[CellCounts, ...]:

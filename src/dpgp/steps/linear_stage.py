@@ -48,6 +48,7 @@ class LinearStage:
     purpose: ClassVar[Purpose] = Purpose.FUNCTION
     label: ClassVar[str] = "linear stage"
     activity: ClassVar[str] = "fitting a line"
+    effort: ClassVar[float] = 0.02
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[LinearStage, ...]:

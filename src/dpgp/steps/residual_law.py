@@ -27,6 +27,7 @@ class ResidualHistograms:
     purpose: ClassVar[Purpose] = Purpose.LAW
     label: ClassVar[str] = "law of residuals"
     activity: ClassVar[str] = "looking how residuals are spread"
+    effort: ClassVar[float] = 0.5
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[ResidualHistograms, ...]:

@@ -34,6 +34,7 @@ class MeasureScale:
     purpose: ClassVar[Purpose] = Purpose.SCALE
     label: ClassVar[str] = "local scale"
     activity: ClassVar[str] = "looking how far observations scatter"
+    effort: ClassVar[float] = 0.4
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[MeasureScale, ...]:

@@ -30,6 +30,7 @@ class Stage:
     number: int
     of: int
     purpose: ClassVar[Purpose] = Purpose.FUNCTION
+    effort: ClassVar[float] = 1.0
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[Stage, ...]:

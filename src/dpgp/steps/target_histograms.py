@@ -29,6 +29,7 @@ class TargetHistograms:
     purpose: ClassVar[Purpose] = Purpose.PLACES
     label: ClassVar[str] = "target histograms"
     activity: ClassVar[str] = "looking where the targets are"
+    effort: ClassVar[float] = 0.02
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[TargetHistograms, ...]:

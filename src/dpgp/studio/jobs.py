@@ -18,6 +18,7 @@ from typing import Any
 
 from dpgp.plain_text import as_sentence
 from dpgp.privacy.rounding import text_up
+from dpgp.progress import duration
 from dpgp.studio.asked import MODEL_FILE, PAPERS, SCRIPT, STUDY_FILE, AskedStudy
 from dpgp.studio.consents import planned_releases
 from dpgp.study.errors import UsageError
@@ -47,6 +48,8 @@ class FitJob:
     status: str = "running"
     step: str = "Starting"
     released: int = 0
+    share: float | None = None
+    left: float | None = None
     saved: bool = False
     message: str = ""
     health: list[str] = field(default_factory=list)
@@ -71,6 +74,8 @@ class FitJob:
             "step": self.step,
             "released": self.released,
             "releases": self.releases,
+            "share": self.share,
+            "left": None if self.left is None else duration(self.left),
             "seconds": round(self.seconds, 1),
             "message": as_sentence(self.message),
             "health": self.health,
@@ -86,6 +91,7 @@ class FitJob:
     def hear(self, event: Mapping[str, Any]) -> None:
         """Take in what the worker says."""
         self.step = event.get("step", self.step)
+        self.share, self.left = event.get("share", self.share), event.get("left", self.left)
         self.saved = self.saved or "saved" in event
         if "spends" in event:
             self.released += 1

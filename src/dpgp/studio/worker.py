@@ -13,13 +13,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from dpgp.cli.fit import checked_source, fit_study, of_study, read_rows, save_model
 from dpgp.cli.output import notes_of
 from dpgp.privacy.books import BudgetError
-from dpgp.progress import each_step
+from dpgp.progress import Journey, every, watching
 from dpgp.report.guarantee import title_of
 from dpgp.studio.asked import MODEL_FILE, STUDY_FILE, write_papers
 from dpgp.study.errors import Face, said
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 READING, WRITING = "Reading the table", "Writing the report"
 A_FAULT = "Something failed that should not have; a terminal shows where: dpgp fit --study."
+PAUSE = 1.0  # seconds between two words about how far a fit is
 IN_WORDS = (ValueError, TypeError, BudgetError)
 
 
@@ -39,14 +40,16 @@ class Voice:
 
     def __init__(self) -> None:
         self.spends = False
+        self._turn = Lock()
         self._lines = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
     def say(self, **event: Any) -> None:
         """Say one thing."""
         self.spends = self.spends or "spends" in event
-        self._lines.write(json.dumps(event) + "\n")
-        self._lines.flush()
+        with self._turn:
+            self._lines.write(json.dumps(event) + "\n")
+            self._lines.flush()
 
 
 @contextmanager
@@ -75,10 +78,15 @@ def fitted(folder: Path, table: str, voice: Voice) -> tuple[FittedModel, str]:
     study.check()
     voice.say(step=READING)
     rows = read_rows(checked_source(study), study)
-    with each_step(lambda step: voice.say(step=step, spends=True)):
+    journey = Journey(lambda step: voice.say(step=step, spends=True))
+    with watching(journey), every(PAUSE, lambda: voice.say(**_how_far(journey))):
         model = of_study(fit_study(study, rows, ledger), study)
     save_model(model, folder / MODEL_FILE)
     return model, study.title or title_of(model.target_names, model.input_names)
+
+
+def _how_far(journey: Journey) -> dict[str, float | None]:
+    return {"share": journey.share, "left": journey.seconds_left}
 
 
 def main(folder: Path, table: str) -> None:

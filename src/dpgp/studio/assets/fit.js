@@ -39,7 +39,7 @@ function running(place, key) {
   } }, "Cancel the fit");
   return [
     el("p", { class: "lead", id: "step" }),
-    el("progress", { id: "progress", "aria-label": "Releases that were made" }),
+    el("progress", { id: "progress", max: "1", "aria-label": "How far the fit is" }),
     el("p", { class: "help", id: "elapsed" }),
     el("div", { class: "actions" }, button),
     el("p", { class: "help" }, "What was released by then stays spent. You may close this page: the fit goes on as long as the studio runs."),
@@ -51,10 +51,10 @@ function update(heading, body, job) {
   const stopping = job.status === "stopping";
   body.querySelector("#step").textContent = stopping ? "Stopping …" : `${job.step[0].toUpperCase()}${job.step.slice(1)} …`;
   const bar = body.querySelector("#progress");
-  bar.max = job.releases + 1;
-  bar.value = job.released;
+  bar.value = job.share ?? 0;
+  const left = job.left ? `, about ${job.left} left` : "";
   body.querySelector("#elapsed").textContent =
-    `${job.released} of ${job.releases} releases, ${Math.round(job.seconds)} s`;
+    `${job.released} of ${job.releases} releases, ${Math.round(job.seconds)} s${left}`;
   if (stopping) body.querySelector("#cancel").disabled = true;
 }
 
