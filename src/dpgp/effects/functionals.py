@@ -16,6 +16,7 @@ import numpy as np
 
 from dpgp.blas import symmetric_root
 from dpgp.effects.records import Range, Share
+from dpgp.features.inducing import DictionaryValues
 from dpgp.inference.posterior import Posterior, mixture_half_width
 from dpgp.model.input_model import sample_size
 from dpgp.model.methods import checked_coverage
@@ -95,14 +96,16 @@ def _features_and_sampling(
 ) -> tuple[Array, Array]:
     """Return ψ of every average as columns, and the variance that a sample of rows gives it."""
     points, weights = asked.flat_points, asked.flat_weights
-    psi, sampling = [], []
+    values = DictionaryValues(posterior.features)
+    w, sums, sampling = values.weights(posterior.moments.w), [], []
     for part in _parts(points, max(1, POINTS_AT_ONCE // points.shape[1])):
         U = _unit(model, part)
-        phi = posterior.features.evaluate(U.reshape(-1, U.shape[-1]))
-        psi.append(_summed(phi, weights))
-        rows = (posterior.moments.w @ phi).reshape(len(part), asked.points.shape[1], -1)
+        k = values.evaluate(U.reshape(-1, U.shape[-1]))
+        sums.append(_summed(k, weights))
+        rows = (w @ k).reshape(len(part), asked.points.shape[1], -1)
         sampling.append((rows @ asked.weights).var(axis=1))
-    return np.concatenate(psi, axis=1), np.concatenate(sampling) / sample_size(model)
+    psi = values.whitened(np.concatenate(sums, axis=1))
+    return psi, np.concatenate(sampling) / sample_size(model)
 
 
 def missed_variances(posterior: Posterior, U: Array, weights: Array) -> Array:
@@ -154,10 +157,14 @@ class DrawnFunctions:
         noise = scales[:, None] * (normal @ symmetric_root(moments.V))
         return moments.w + np.vstack([np.zeros_like(moments.w), noise])
 
+    @cached_property
+    def _on_values(self) -> Array:
+        return DictionaryValues(self.posterior.features).weights(self._weights)
+
     def __call__(self, X: Array) -> Array:
         """Return values at raw inputs (…, D), a row for the mean and for every draw."""
         U = self.model.inputs(X.reshape(-1, X.shape[-1]))
-        values = self._weights @ self.posterior.features.evaluate(U)
+        values = self._on_values @ DictionaryValues(self.posterior.features).evaluate(U)
         return values.reshape(len(values), *X.shape[:-1])
 
     @staticmethod

@@ -135,6 +135,12 @@ class DictionaryValues:
             return np.asarray(w @ self.inner.projection)
         return w
 
+    def whitened(self, sums: Array) -> Array:
+        """Return sums of features φ₀(x) from sums of values, as columns."""
+        if isinstance(self.inner, InducingFeatures):
+            return np.asarray(self.inner.projection @ sums)
+        return sums
+
     def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return the values at the rows of ``U`` as columns."""
         if not isinstance(self.inner, InducingFeatures):

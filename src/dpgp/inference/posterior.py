@@ -154,10 +154,9 @@ class Posterior:
 
     def missing_covariance(self, X: Array, Y: Array | None = None) -> Array:
         """Return the same between the rows of ``X`` and those of ``Y``, or among those of ``X``."""
-        Y = X if Y is None else Y
-        K_xy = self._mean_gram(X, Y)
-        K_xz, K_yz = (self._anchors_with(points).T for points in (X, Y))
-        a_x, a_y = map(self._weights, (X, Y))
+        K_xy = self._mean_gram(X, X if Y is None else Y)
+        K_xz, a_x = self._anchors_with(X).T, self._weights(X)
+        K_yz, a_y = (K_xz, a_x) if Y is None else (self._anchors_with(Y).T, self._weights(Y))
         return np.asarray(missing_covariance(K_xy, K_xz, K_yz, self._K_zz, a_x, a_y, NUMPY))
 
     @cached_property

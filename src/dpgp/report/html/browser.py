@@ -108,8 +108,8 @@ class Digits(NamedTuple):
 
 
 ALL_DIGITS, FEWER_DIGITS, FEWEST_DIGITS = Digits(8, 8), Digits(5, 3), Digits(4, 3)
-MOST_CHARACTERS = 4_830_000
-"""Of a payload with these digits; beyond, a page would not be sent by mail any more."""
+MOST_CHARACTERS = 1_500_000
+"""Of a payload with more digits than a screen can show: a page is sent by mail."""
 
 
 def payload(model: FittedModel) -> dict[str, Any]:
