@@ -185,7 +185,7 @@ class Step(Protocol):
 
     @property
     def effort(self) -> float:
-        """How long it takes, relative to a stage: measured with 30,000 rows of six inputs."""
+        """How long it takes, relative to a stage."""
         ...
 
     @classmethod

@@ -41,7 +41,7 @@ class Count:
     purpose: ClassVar[Purpose] = Purpose.COUNT
     label: ClassVar[str] = "number of rows"
     activity: ClassVar[str] = "counting rows"
-    effort: ClassVar[float] = 0.02
+    effort: ClassVar[float] = 0.02  # of a stage's time: 30,000 rows of six inputs
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[Count, ...]:

@@ -36,7 +36,7 @@ class Guard:
     purpose: ClassVar[Purpose] = Purpose.GUARD
     label: ClassVar[str] = "guard of the mean"
     activity: ClassVar[str] = "guarding the mean against skewed noise"
-    effort: ClassVar[float] = 0.5
+    effort: ClassVar[float] = 0.5  # of a stage's time: 30,000 rows of six inputs
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[Guard, ...]:

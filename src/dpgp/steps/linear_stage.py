@@ -48,7 +48,7 @@ class LinearStage:
     purpose: ClassVar[Purpose] = Purpose.FUNCTION
     label: ClassVar[str] = "linear stage"
     activity: ClassVar[str] = "fitting a line"
-    effort: ClassVar[float] = 0.02
+    effort: ClassVar[float] = 0.02  # of a stage's time: 30,000 rows of six inputs
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[LinearStage, ...]:

@@ -34,7 +34,7 @@ class MeasureScale:
     purpose: ClassVar[Purpose] = Purpose.SCALE
     label: ClassVar[str] = "local scale"
     activity: ClassVar[str] = "looking how far observations scatter"
-    effort: ClassVar[float] = 0.4
+    effort: ClassVar[float] = 0.4  # of a stage's time: 30,000 rows of six inputs
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[MeasureScale, ...]:

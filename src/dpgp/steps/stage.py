@@ -30,7 +30,7 @@ class Stage:
     number: int
     of: int
     purpose: ClassVar[Purpose] = Purpose.FUNCTION
-    effort: ClassVar[float] = 1.0
+    effort: ClassVar[float] = 1.0  # of a stage's time: 30,000 rows of six inputs
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[Stage, ...]:

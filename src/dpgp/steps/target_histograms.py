@@ -29,7 +29,7 @@ class TargetHistograms:
     purpose: ClassVar[Purpose] = Purpose.PLACES
     label: ClassVar[str] = "target histograms"
     activity: ClassVar[str] = "looking where the targets are"
-    effort: ClassVar[float] = 0.02
+    effort: ClassVar[float] = 0.02  # of a stage's time: 30,000 rows of six inputs
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[TargetHistograms, ...]:
