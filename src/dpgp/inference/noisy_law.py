@@ -160,8 +160,10 @@ class LawBelief:
         """Return E[v | bin] under candidates, (candidates, bins, functionals)."""
         stretches = np.diff(self.candidates.cdfs, axis=1)
         places, bins = self.candidates.places, self.candidates.bins
-        sums = [stretches[:, places == j] @ values[places == j] for j in range(bins.shape[1])]
-        return np.stack(sums, axis=1) / np.maximum(bins, TINY)[:, :, None]
+        means = np.empty((*bins.shape, values.shape[1]))
+        for j, mass in enumerate(np.maximum(bins, TINY).T):
+            means[:, j] = (stretches[:, places == j] / mass[:, None]) @ values[places == j]
+        return means
 
 
 def believe(
