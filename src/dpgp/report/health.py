@@ -24,7 +24,7 @@ from dpgp.planning.forecast import PLAUSIBLE, Outlook, Prospect, after_steps
 from dpgp.planning.many import asked_many
 from dpgp.planning.question import Question
 from dpgp.planning.setting import Setting
-from dpgp.privacy.books import GaussianRelease, mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.report.bounds_health import wrong_bounds
 from dpgp.steps import Calibrate, Purse, ResidualHistograms, TargetHistograms, planned_steps
 from dpgp.types import Array
@@ -157,12 +157,8 @@ class FittedTarget:
     @property
     def tails_are_known(self) -> bool:
         """Whether a bin of the released residuals is known well enough to judge tails by."""
-        noise = [
-            release.noise_std
-            for release in self.model.certificate.releases
-            if isinstance(release, GaussianRelease) and release.label == Calibrate.label
-        ]
-        return all(std < LARGEST_BIN_NOISE * self.stages[0].n for std in noise)
+        noise = self.model.certificate.noise_of(Calibrate.label) or 0.0
+        return noise < LARGEST_BIN_NOISE * self.stages[0].n
 
     def share_beyond(self, size: float) -> float:
         """Return at which share of the inputs the mean is larger than ``size``, up or down."""
