@@ -22,7 +22,7 @@ from dpgp import Ledger, PrivateGPClassifier, PrivateGPRegressor, load
 from dpgp.cli import app
 from dpgp.model.fitted import FittedModel
 
-EPSILON, DELTA, ROWS = 1.0, 1e-6, 3_000
+EPSILON, DELTA, ROWS = 1.0, 1e-6, 8_000
 AGE, WEIGHT, PRESSURE = (20.0, 80.0), (40.0, 140.0), (60.0, 220.0)
 SEXES, CITIES = ("Male", "Female"), ("Ulmstadt", "Korvingen", "Aspelund")
 
@@ -145,82 +145,179 @@ def _small_ledger(desk: Desk) -> None:
     desk.regress(desk.table, ledger=ledger, random_state=None)
 
 
-def _predict_other_levels(desk: Desk) -> None:
-    _with_levels(desk, SEXES)
-    desk.fitted[-1].predict(pd.DataFrame({"age": [30.0], "sex": ["male"]}))
-
-
-def _twice_the_name(desk: Desk) -> None:
-    both = pd.concat([desk.table[["age"]], desk.table[["age"]]], axis=1)
-    desk.regressor().fit(both, desk.table["pressure"])
-
-
 IGNORE = {"missing": "ignore"}
-SPELLING, UNITS, KINDS = "spelling", "units and bounds", "kind of outcome"
-CELLS, TABLES, BUDGET, AGAIN = "cells", "tables", "budget", "again and again"
-COMMAND = "on the command line: "
+SEED_LEFT_IN = "a seed left in"
+"""The one mistake whose seed is meant: all other fits are seeded to be repeatable."""
 
-MISTAKES: tuple[Mistake, ...] = (
-    Mistake(SPELLING, "classes no, yes for cells 0, 1", lambda d: d.classify(d.table, classes=("no", "yes"))),
-    Mistake(SPELLING, COMMAND + "the same", lambda d: d.command(d.table, "--classes", "high:no,yes")),
-    Mistake(SPELLING, "levels male, female for Male, Female; other cells ignored", lambda d: _with_levels(d, ("male", "female"), **IGNORE)),
-    Mistake(SPELLING, "the same, other cells not ignored", lambda d: _with_levels(d, ("male", "female"))),
-    Mistake(SPELLING, COMMAND + "the same", lambda d: d.command(d.table, "--category", "sex:male,female")),
-    Mistake(SPELLING, "one of two levels misspelt; other cells ignored", lambda d: _with_levels(d, ("Male", "female"), **IGNORE)),
-    Mistake(SPELLING, "one of three cities forgotten; other cells ignored", lambda d: d.regress(d.table, "age", "city", categories={"city": CITIES[:2]}, **IGNORE)),
-    Mistake(SPELLING, "one of two classes misspelt", lambda d: d.classify(d.table, classes=(0, "yes"))),
-    Mistake(SPELLING, "a typo in the name of a bound", lambda d: d.regressor(bounds={"agee": AGE}).fit(d.table[["age"]], d.table["pressure"])),
-    Mistake(SPELLING, COMMAND + "the same", lambda d: d.command(d.table, "--feature", "agee:20:80")),
-    Mistake(UNITS, "weights in grams, bounds in kilograms", lambda d: d.regress(d.changed(weight=1000.0 * d.table["weight"]), "age", "weight")),
-    Mistake(UNITS, "bounds of an input a thousand times too wide", lambda d: d.regress(d.table, bounds={"age": (0, 80_000)})),
-    Mistake(UNITS, "bounds of an input that cut a third of the rows", lambda d: d.regress(d.table, bounds={"age": (20, 60)})),
-    Mistake(UNITS, "the target a thousand times too large", lambda d: d.regress(d.table, y=1000.0 * d.table["pressure"])),
-    Mistake(UNITS, "bounds of the target a thousand times too wide", lambda d: d.regress(d.table, target_bounds=(0, 220_000))),
-    Mistake(UNITS, "bounds of the target that cut half of the rows", lambda d: d.regress(d.table, target_bounds=(60, 130))),
-    Mistake(UNITS, COMMAND + "bounds in the wrong order", lambda d: d.command(d.table, "--feature", "age:80:20")),
-    Mistake(UNITS, "equal bounds", lambda d: d.regress(d.table, bounds={"age": (20, 20)})),
-    Mistake(UNITS, "no bounds", lambda d: d.regress(d.table, bounds=None)),
-    Mistake(UNITS, "−99 for one age in twelve that is missing", lambda d: d.regress(d.changed(age=_some(d.table["age"], 1 / 12, -99.0)))),
-    Mistake(UNITS, "−99 for one pressure in twelve, bounds from −100", lambda d: d.regress(d.changed(pressure=_some(d.table["pressure"], 1 / 12, -99.0)), target_bounds=(-100, 220))),
-    Mistake(KINDS, "0 and 1 as a number", lambda d: d.regress(d.table, y=d.table["high"], target_bounds=(0, 1))),
-    Mistake(KINDS, COMMAND + "the same", lambda d: d.command(d.table, "--target", "high:0:1")),
-    Mistake(KINDS, "0 and 1 as a number, wide bounds", lambda d: d.regress(d.table, y=d.table["high"], target_bounds=(-1, 2))),
-    Mistake(KINDS, "three classes", lambda d: d.classify(d.table, classes=("low", "normal", "high"))),
-    Mistake(KINDS, "a class that one row in three hundred has", lambda d: d.classify(d.changed(high=(np.arange(ROWS) % 300 == 0).astype(int)))),
-    Mistake(KINDS, "counts with negative bounds", lambda d: d.regress(d.table, counts=True, target_bounds=(-5, 20))),
-    Mistake(KINDS, "a target that is the same for all", lambda d: d.regress(d.table, y=np.full(ROWS, 120.0))),
-    Mistake(KINDS, COMMAND + "the target as an input too", lambda d: d.command(d.table, "--feature", "pressure:60:220")),
-    Mistake(KINDS, "text as the target", lambda d: d.regress(d.table, y=d.table["city"])),
-    Mistake(CELLS, "missing cells", lambda d: d.regress(d.changed(age=_some(d.table["age"], 0.1, np.nan)))),
-    Mistake(CELLS, COMMAND + "the same", lambda d: d.command(d.changed(age=_some(d.table["age"], 0.1, np.nan)))),
-    Mistake(CELLS, "half of the rows incomplete, and ignored", lambda d: d.regress(d.changed(age=_some(d.table["age"], 0.5, np.nan)), **IGNORE)),
-    Mistake(CELLS, "nine rows in ten incomplete, and ignored", lambda d: d.regress(d.changed(age=_some(d.table["age"], 0.9, np.nan)), **IGNORE)),
-    Mistake(CELLS, "text as an input", lambda d: d.regress(d.table, "age", "city", bounds={"age": AGE, "city": (0, 1)})),
-    Mistake(CELLS, COMMAND + "a date as an input", lambda d: d.command(d.table, "--feature", "seen:0:1")),
-    Mistake(CELLS, COMMAND + "commas for points in numbers", lambda d: d.command(d.table[["age", "pressure"]].to_csv(index=False, sep=";", decimal=","))),
-    Mistake(TABLES, "no row", lambda d: d.regress(d.table.iloc[:0])),
-    Mistake(TABLES, "one row", lambda d: d.regress(d.table.iloc[:1])),
-    Mistake(TABLES, "thirty rows", lambda d: d.regress(d.table.iloc[:30])),
-    Mistake(TABLES, COMMAND + "an empty file", lambda d: d.command("")),
-    Mistake(TABLES, COMMAND + "headings, and no row", lambda d: d.command(d.table.iloc[:0])),
-    Mistake(TABLES, COMMAND + "a separator that is not the file's", lambda d: d.command(d.table.to_csv(index=False, sep="|"))),
-    Mistake(TABLES, COMMAND + "a column twice", lambda d: d.command("age,age,pressure\n" + "\n".join(f"{a},{a},{p}" for a, p in zip(d.table["age"], d.table["pressure"], strict=True)))),
-    Mistake(TABLES, "a column twice in a frame", _twice_the_name),
-    Mistake(TABLES, "a target that is shorter than the table", lambda d: d.regress(d.table, y=d.table["pressure"].iloc[:-1])),
-    Mistake(TABLES, "ids of persons that are shorter than the table", lambda d: d.regressor().fit(d.table[["age"]], d.table["pressure"], d.table["person"].iloc[:-1])),
-    Mistake(TABLES, "levels in another spelling, to be predicted", _predict_other_levels),
-    Mistake(BUDGET, "epsilon as text", lambda d: d.regress(d.table, epsilon="1")),
-    Mistake(BUDGET, "a negative delta", lambda d: d.regress(d.table, delta=-1e-6)),
-    Mistake(BUDGET, COMMAND + "epsilon and delta exchanged", lambda d: d.command(d.table, "--epsilon", "1e-6", "--delta", "1")),
-    Mistake(BUDGET, "an epsilon of 100", lambda d: d.regress(d.table, epsilon=100.0)),
-    Mistake(BUDGET, "a delta of one in a hundred", lambda d: d.regress(d.table, delta=0.01)),
-    Mistake(BUDGET, "a seed left in", lambda d: d.regress(d.table, random_state=1)),
-    Mistake(BUDGET, "a fit that its ledger cannot pay", _small_ledger),
-    Mistake(BUDGET, "few rows whose number is private", lambda d: d.regress(d.table.iloc[:40], neighbours="add-remove")),
-    Mistake(AGAIN, "the same fit three times", _loop),
-    Mistake(AGAIN, "cross_val_score", lambda d: cross_val_score(d.regressor(random_state=None), d.table[["age"]], d.table["pressure"], cv=3)),
-    Mistake(AGAIN, "GridSearchCV", lambda d: GridSearchCV(d.regressor(random_state=None), {"stages": [1, 2]}, cv=2).fit(d.table[["age"]], d.table["pressure"])),
-    Mistake(AGAIN, "a StandardScaler before it", lambda d: make_pipeline(StandardScaler(), d.regressor(bounds=(-2, 2), random_state=None)).fit(d.table[["age"]], d.table["pressure"])),
-    Mistake(AGAIN, "a StandardScaler of the target", lambda d: TransformedTargetRegressor(d.regressor(target_bounds=(-4, 4), random_state=None), transformer=StandardScaler()).fit(d.table[["age"]], d.table["pressure"])),
-)  # fmt: skip
-"""All of them, by kinds."""
+
+def _with_age(desk: Desk, share: float, instead: float, **changes: Any) -> None:
+    desk.regress(desk.changed(age=_some(desk.table["age"], share, instead)), **changes)
+
+
+def _with_pressure(desk: Desk, values: Any, **changes: Any) -> None:
+    desk.regress(desk.table, y=values, **changes)
+
+
+def _without(desk: Desk, share: float) -> pd.DataFrame:
+    return desk.changed(age=_some(desk.table["age"], share, np.nan))
+
+
+def _column_twice(desk: Desk) -> None:
+    both = desk.table[["age", "age", "pressure"]]
+    desk.command(both.to_csv(index=False))
+
+
+def _by(estimator: Any, desk: Desk) -> None:
+    estimator.fit(desk.table[["age"]], desk.table["pressure"])
+
+
+def _scaled(desk: Desk) -> None:
+    _by(make_pipeline(StandardScaler(), desk.regressor(bounds=(-2, 2), random_state=None)), desk)
+
+
+def _scaled_target(desk: Desk) -> None:
+    gp = desk.regressor(target_bounds=(-4, 4), random_state=None)
+    _by(TransformedTargetRegressor(gp, transformer=StandardScaler()), desk)
+
+
+def _cross_validated(desk: Desk) -> None:
+    gp = desk.regressor(random_state=None)
+    cross_val_score(gp, desk.table[["age"]], desk.table["pressure"], cv=3)
+
+
+def _searched(desk: Desk) -> None:
+    _by(GridSearchCV(desk.regressor(random_state=None), {"stages": [1, 2]}, cv=2), desk)
+
+
+def _short_ids(desk: Desk) -> None:
+    ids = desk.table["person"].iloc[:-1]
+    desk.regressor().fit(desk.table[["age"]], desk.table["pressure"], ids)
+
+
+def _rare(desk: Desk) -> pd.DataFrame:
+    return desk.changed(high=(np.arange(ROWS) % 300 == 0).astype(int))
+
+
+Done = Callable[[Desk], object]
+
+WRONG: dict[str, dict[str, Done]] = {
+    "spelling": {
+        "classes no, yes for cells 0, 1": lambda d: d.classify(d.table, classes=("no", "yes")),
+        "the same on the command line": lambda d: d.command(d.table, "--classes", "high:no,yes"),
+        "levels male, female for Male, Female, other cells ignored": lambda d: _with_levels(
+            d, ("male", "female"), **IGNORE
+        ),
+        "the same, other cells not ignored": lambda d: _with_levels(d, ("male", "female")),
+        "that on the command line": lambda d: d.command(d.table, "--category", "sex:male,female"),
+        "one of two levels misspelt, other cells ignored": lambda d: _with_levels(
+            d, ("Male", "female"), **IGNORE
+        ),
+        "one of three cities forgotten, other cells ignored": lambda d: d.regress(
+            d.table, "age", "city", categories={"city": CITIES[:2]}, **IGNORE
+        ),
+        "one of two classes misspelt": lambda d: d.classify(d.table, classes=(0, "yes")),
+        "a typo in the name of a bound": lambda d: d.regress(d.table, bounds={"agee": AGE}),
+        "that on the command line, of a column": lambda d: d.command(
+            d.table, "--feature", "agee:20:80"
+        ),
+    },
+    "units and bounds": {
+        "weights in grams, bounds in kilograms": lambda d: d.regress(
+            d.changed(weight=1000.0 * d.table["weight"]), "age", "weight"
+        ),
+        "bounds of an input a thousand times too wide": lambda d: d.regress(
+            d.table, bounds={"age": (0, 80_000)}
+        ),
+        "bounds of an input that cut a third of the rows": lambda d: d.regress(
+            d.table, bounds={"age": (20, 60)}
+        ),
+        "−99 for one age in twelve": lambda d: _with_age(
+            d, 1 / 12, -99.0, bounds={"age": (0, 110)}
+        ),
+        "a target a thousand times too large": lambda d: _with_pressure(
+            d, 1000.0 * d.table["pressure"]
+        ),
+        "bounds of the target a thousand times too wide": lambda d: d.regress(
+            d.table, target_bounds=(0, 220_000)
+        ),
+        "bounds of the target that cut half of the rows": lambda d: d.regress(
+            d.table, target_bounds=(60, 130)
+        ),
+        "−99 for one pressure in twelve, bounds from −100 on": lambda d: _with_pressure(
+            d, _some(d.table["pressure"], 1 / 12, -99.0), target_bounds=(-100, 220)
+        ),
+        "bounds in the wrong order, on the command line": lambda d: d.command(
+            d.table, "--feature", "age:80:20"
+        ),
+        "equal bounds": lambda d: d.regress(d.table, bounds={"age": (20, 20)}),
+        "no bounds": lambda d: d.regress(d.table, bounds=None),
+    },
+    "kind of outcome": {
+        "0 and 1 as a number": lambda d: _with_pressure(d, d.table["high"], target_bounds=(0, 1)),
+        "the same on the command line": lambda d: d.command(d.table, "--target", "high:0:1"),
+        "three classes": lambda d: d.classify(d.table, classes=("low", "normal", "high")),
+        "a class that one row in three hundred has": lambda d: d.classify(_rare(d)),
+        "counts with negative bounds": lambda d: d.regress(
+            d.table, counts=True, target_bounds=(-5, 20)
+        ),
+        "a target that is the same for all": lambda d: _with_pressure(d, np.full(ROWS, 120.0)),
+        "the target as an input too, on the command line": lambda d: d.command(
+            d.table, "--feature", "pressure:60:220"
+        ),
+        "text as the target": lambda d: _with_pressure(d, d.table["city"]),
+    },
+    "cells": {
+        "missing cells": lambda d: d.regress(_without(d, 0.1)),
+        "the same on the command line": lambda d: d.command(_without(d, 0.1)),
+        "half of the rows incomplete, and ignored": lambda d: d.regress(_without(d, 0.5), **IGNORE),
+        "nine rows in ten incomplete, and ignored": lambda d: d.regress(_without(d, 0.9), **IGNORE),
+        "text as an input": lambda d: d.regress(d.table, "city", bounds=(0, 1)),
+        "a date as an input, on the command line": lambda d: d.command(
+            d.table, "--feature", "seen:0:1"
+        ),
+        "commas for points, on the command line": lambda d: d.command(
+            d.table.to_csv(index=False, sep=";", decimal=",")
+        ),
+    },
+    "tables": {
+        "no row": lambda d: d.regress(d.table.iloc[:0]),
+        "one row": lambda d: d.regress(d.table.iloc[:1]),
+        "thirty rows": lambda d: d.regress(d.table.iloc[:30]),
+        "forty rows whose number is private": lambda d: d.regress(
+            d.table.iloc[:40], neighbours="add-remove"
+        ),
+        "an empty file, on the command line": lambda d: d.command(""),
+        "headings and no row, on the command line": lambda d: d.command(d.table.iloc[:0]),
+        "a strange separator, on the command line": lambda d: d.command(
+            d.table.to_csv(index=False, sep="|")
+        ),
+        "a column twice, on the command line": _column_twice,
+        "a column twice": lambda d: d.regress(d.table, "age", "age"),
+        "a target that is shorter than the table": lambda d: _with_pressure(
+            d, d.table["pressure"].iloc[:-1]
+        ),
+        "ids of persons that are shorter than the table": _short_ids,
+    },
+    "budget": {
+        "epsilon as text": lambda d: d.regress(d.table, epsilon="1"),
+        "a negative delta": lambda d: d.regress(d.table, delta=-1e-6),
+        "epsilon and delta exchanged, on the command line": lambda d: d.command(
+            d.table, "--epsilon", "1e-6", "--delta", "1"
+        ),
+        "an epsilon of 100": lambda d: d.regress(d.table, epsilon=100.0),
+        "a delta of one in a hundred": lambda d: d.regress(d.table, delta=0.01),
+        SEED_LEFT_IN: lambda d: d.regress(d.table, random_state=1),
+        "a fit that its ledger cannot pay": _small_ledger,
+        "the same fit three times": _loop,
+        "cross_val_score": _cross_validated,
+        "GridSearchCV": _searched,
+        "a StandardScaler before it": _scaled,
+        "a StandardScaler of the target": _scaled_target,
+    },
+}
+"""What is done wrong, by kinds, and what does it."""
+
+MISTAKES = tuple(
+    Mistake(kind, what, do) for kind, mistakes in WRONG.items() for what, do in mistakes.items()
+)
+"""All of them."""

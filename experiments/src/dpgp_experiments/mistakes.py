@@ -25,6 +25,7 @@ from dpgp_experiments.mistake_list import (
     EPSILON,
     MISTAKES,
     ROWS,
+    SEED_LEFT_IN,
     Desk,
     Heard,
     Mistake,
@@ -35,9 +36,6 @@ from dpgp_experiments.tables import Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-SEED_IS_MEANT = "a seed left in"
-"""The one mistake whose warning of a seed counts: all other fits are seeded to be repeatable."""
 
 ERROR = "Error: "
 STARTS = ("Yes or no?", "Weak guarantee:")
@@ -103,7 +101,7 @@ def made(mistake: Mistake, seed: int) -> Told:
 def _counts(category: type[Warning], mistake: Mistake) -> bool:
     """Return whether a warning is ours, and not about the seed that makes this repeatable."""
     if issubclass(category, SeededNoiseWarning):
-        return mistake.what == SEED_IS_MEANT
+        return mistake.what == SEED_LEFT_IN
     return category.__module__.startswith("dpgp.")
 
 
@@ -125,8 +123,9 @@ def _spent(desk: Desk, ending: Exception | None) -> float:
     """Return ε of what fits have released together."""
     if TALLY.fits:
         return TALLY.cost.epsilon_at(DELTA)
-    if hasattr(ending, "spent"):
-        return float(ending.spent.epsilon)
+    booked = getattr(ending, "spent", None)
+    if booked is not None:
+        return float(booked.epsilon)
     fitted = [gp for gp in desk.fitted if hasattr(gp, "model_")]
     return float(fitted[-1].certificate_.epsilon) if fitted else 0.0
 
