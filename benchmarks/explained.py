@@ -27,6 +27,7 @@ LAWS = {
     "heteroscedastic": lambda rng, X: (0.4 + (1.0 + X[:, -1])) * rng.standard_normal(len(X)) / 1.51,
 }
 YES_NO = "yes and no"
+FIRST_SEED = 2  # the first two were looked at while the formula was made
 TABLES = {
     "nhanes_girls": ([(2, 20), (5, 150)], (70, 195), (0, 1), 2, 2_594),
     "howell1_kung": ([(0, 70), (0, 90), (0, 1)], (40, 190), (1, 2, 3), 0, 400),
@@ -108,7 +109,8 @@ def main():
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     found = {}
-    cases = product(range(arguments.seeds), enumerate(settings(arguments.data)))
+    seeds = range(FIRST_SEED, FIRST_SEED + arguments.seeds)
+    cases = product(seeds, enumerate(settings(arguments.data)))
     for seed, (number, (name, draw)) in cases:
         # one ε a simulated table, in turn; real ones have them all
         for k, epsilon in enumerate(EPSILONS):

@@ -41,7 +41,10 @@ ERROR = "Error: "
 STARTS = ("Yes or no?", "Weak guarantee:")
 """How lines of the command line start that warn before a fit."""
 
-LONGEST = 150
+FOLDER = rf"{re.escape(tempfile.gettempdir())}/[^/]+/"
+"""What paths start with: nobody else has such a folder."""
+
+LONGEST = 170
 """Characters of what was said that a table shows."""
 
 
@@ -68,7 +71,7 @@ class Told:
     def first(self) -> str:
         """The first sentence, without what is said before every list of what looks wrong."""
         text = " ".join(" ".join(self.said[:1]).removeprefix(LOOKS_WRONG).split())
-        sentence = re.split(r"(?<=[.;]) (?=[A-ZÀ-Þ]|[a-z`])|\n", text)[0].strip()
+        sentence = re.split(r"(?<=[.]) (?=[A-Z])", text)[0]
         return sentence if len(sentence) <= LONGEST else f"{sentence[: LONGEST - 1].rstrip()}…"
 
 
@@ -114,9 +117,10 @@ def _told(
 ) -> Told:
     if ending is not None:
         when = When.ENDED if epsilon else When.REFUSED
-        return Told(mistake, when, (str(ending), *before, *after), epsilon)
-    when = When.BEFORE if before else When.AFTER if after else When.SILENT
-    return Told(mistake, when, (*before, *after), epsilon)
+    else:
+        when = When.BEFORE if before else When.AFTER if after else When.SILENT
+    said = ([] if ending is None else [str(ending)]) + [*before, *after]
+    return Told(mistake, when, tuple(re.sub(FOLDER, "", text) for text in said), epsilon)
 
 
 def _spent(desk: Desk, ending: Exception | None) -> float:
