@@ -231,9 +231,7 @@ WRONG: dict[str, dict[str, Done]] = {
         "bounds of an input that cut a third of the rows": lambda d: d.regress(
             d.table, bounds={"age": (20, 60)}
         ),
-        "−99 for one age in six": lambda d: _with_age(
-            d, 1 / 6, -99.0, bounds={"age": (0, 110)}
-        ),
+        "−99 for one age in six": lambda d: _with_age(d, 1 / 6, -99.0, bounds={"age": (0, 110)}),
         "a target a thousand times too large": lambda d: _with_pressure(
             d, 1000.0 * d.table["pressure"]
         ),
