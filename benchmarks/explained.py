@@ -93,11 +93,12 @@ def settings(folder):
 def line(name, epsilon, found):
     value, low, high, held_out = np.array(found).T
     gap = value - held_out
-    error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else np.nan
+    several = len(gap) > 1
+    error = f" ± {100 * gap.std(ddof=1) / np.sqrt(len(gap)):.1f}" if several else ""
     holds = np.mean((low <= held_out) & (held_out <= high))
     return (
         f"| {name} | {epsilon:g} | {len(gap)} | {100 * np.mean(held_out):.1f} | "
-        f"{100 * gap.mean():+.1f} ± {100 * error:.1f} | {100 * np.sqrt(np.mean(gap**2)):.1f} | "
+        f"{100 * gap.mean():+.1f}{error} | {100 * np.sqrt(np.mean(gap**2)):.1f} | "
         f"{100 * np.mean(high - low) / 2:.1f} | {100 * holds:.0f} % |"
     )
 
