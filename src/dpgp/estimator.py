@@ -28,6 +28,7 @@ from dpgp.numeric import check_column_names, column_names, target_names
 from dpgp.options import Options
 from dpgp.planning.setting import FewRowsWarning, are_few, nothing_better
 from dpgp.privacy.arguments import DELTA, EPSILON
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.noise import noise_source
 from dpgp.private.fit import fit_alone_or_jointly
 from dpgp.private.rows import scaled_rows
@@ -132,6 +133,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
 
     def _warn_before(self, rows: Source, options: Options) -> None:
         """Say before the first release what the command line says too, and what the sum will be."""
+        mu_of_guarantee(options.epsilon, options.delta)  # an error where they promise nothing
         count = len(rows) if options.row_count_is_public and self.site is None else None
         for sentence in weak_points(options.epsilon, options.delta, count):
             warnings.warn(f"Weak guarantee: {sentence}", WeakGuaranteeWarning, stacklevel=5)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from dpgp import PrivateGPRegressor
 from dpgp.cli import app
-from dpgp.effects.functionals import _hull
+from dpgp.effects.functionals import hull
 from dpgp.effects.importance import PAIRED_INPUTS, _sweeps
 from dpgp.report.html import report_html
 
@@ -119,7 +119,7 @@ def test_several_targets_have_indices_of_their_own():
 
 def test_the_interval_holds_both_what_is_drawn_and_its_mirror_image():
     draws = np.concatenate([[0.02], np.linspace(0.03, 0.05, 200)])
-    value, low, high = _hull(draws)
+    value, low, high = hull(draws)
     assert value == 0.02
     assert low < 0.0
     assert high == pytest.approx(0.0495, abs=1e-3)

@@ -22,7 +22,6 @@ from dpgp.report.html.browser import (
     packed,
     payload,
 )
-from dpgp.report.html.effects import explained
 from dpgp.report.html.knowledge import (
     achieved_over_box,
     achieved_where_data_are,
@@ -173,12 +172,12 @@ def written(numbers):
 def test_what_is_known_comes_first():
     gp = fitted("local scale of many")
     page = Page(report_html(gp))
-    share = explained(gp, 0)
+    share = gp.explained()
     rows = representative_rows(gp)
     mean, (lower, upper) = gp.predict(rows), gp.predict_interval(rows, 0.95)
     widths = (upper - lower) / (2 * 1.96)  # about, where the law is about normal
-    assert share == pytest.approx(np.var(mean) / (np.var(mean) + np.mean(widths**2)), abs=0.1)
-    assert f"{100 * share:.0f} %" in page.texts["dd"]
+    assert share.value == pytest.approx(np.var(mean) / (np.var(mean) + np.mean(widths**2)), abs=0.1)
+    assert f"about {share}" in page.texts["dd"]
     first, *_ = gp.importance().inputs
     assert any(text.startswith(f"{first} (") for text in page.texts["dd"])
     headings = [text for text in page.texts["h2"] if text.strip()]

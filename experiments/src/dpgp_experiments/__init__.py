@@ -71,6 +71,11 @@ REGISTRY = {
         "Rare outcomes: average probability, log loss beside the constant's, reliability",
         5,
     ),
+    "mistakes": Experiment(
+        "dpgp_experiments.mistakes",
+        "Wrong ways to ask: what is said of each, when, and what it spends",
+        1,
+    ),
     "centiles": Experiment(
         "dpgp_experiments.centiles",
         "Intervals and centiles at each x: coverage by age, and both tails of skewed noise",

@@ -105,10 +105,11 @@ def describe(model: FittedModel) -> dict[str, Any]:
 def _learned(model: FittedModel, target: int) -> dict[str, Any]:
     from dpgp.inference.conformal import COVERAGE
 
+    explained = {"explained": vars(model.explained(target=target))}
     if model.outcome.law_is_known:
-        return {}
+        return explained
     low, median, high = model.noise_quantiles(target)
-    return {
+    return explained | {
         "noise_std": {"median": median, "low_90": low, "high_90": high},
         "interval_95_in_stds": float(model.calibrations[target].factor(COVERAGE)),
     }
@@ -202,6 +203,8 @@ def _extent(column: dict[str, Any]) -> tuple[str, str]:
 
 
 def _model_rows(about: dict[str, Any]) -> list[list[str]]:
+    from dpgp.effects.records import Share
+
     study = about["guarantee"].get("study")
     words = {"title": "study", "id": "study id", "sha256": "study file, SHA-256"}
     rows = [
@@ -210,8 +213,12 @@ def _model_rows(about: dict[str, Any]) -> list[list[str]]:
         ["features", str(about["features"])],
         ["inputs warped by private histograms", "yes" if about["inputs_warped"] else "no"],
     ]
-    for target in (each for each in about["targets"] if "noise_std" in each):
-        noise, name = target["noise_std"], target["name"]
+    for target in about["targets"]:
+        share, name = Share(**target["explained"]), target["name"]
+        rows.append([f"explained of {name} (R²)", f"about {share} of the variance"])
+        if "noise_std" not in target:
+            continue
+        noise = target["noise_std"]
         rows += [
             [f"sd of an observation of {name}", f"{noise['median']:.3g}"],
             ["  with 90 % probability", f"{noise['low_90']:.3g} to {noise['high_90']:.3g}"],

@@ -183,14 +183,14 @@ class Variance:
     @property
     def std(self) -> Range:
         """The standard deviation of f in units of the target."""
-        value, low, high = _hull(np.sqrt(self.values))
+        value, low, high = hull(np.sqrt(self.values))
         return Range(self.scale * value, self.scale * max(low, 0.0), self.scale * high)
 
     def share(self, part: Array) -> Share:
         """Return the share of a part, from 0 on where f may be constant."""
         varies = self.values > SMALLEST_VARIANCE
         shares = np.where(varies, part, 0.0) / np.where(varies, self.values, 1.0)
-        value, low, high = np.clip(_hull(np.clip(shares, 0.0, 1.0)), 0.0, 1.0)
+        value, low, high = np.clip(hull(np.clip(shares, 0.0, 1.0)), 0.0, 1.0)
         return Share(float(value), float(low) if self.std.low > 0.0 else 0.0, float(high))
 
     def share_at_worst(self, known: float, unknown: Array) -> Share:
@@ -208,7 +208,7 @@ class Variance:
         return Share(float(value), float(lower), float(upper))
 
 
-def _hull(values: Array) -> tuple[float, float, float]:
+def hull(values: Array) -> tuple[float, float, float]:
     r"""Return the value of the mean function, and an interval from those of the draws.
 
     The hull of the percentile interval and of its mirror image at the value of the mean, the basic

@@ -120,7 +120,10 @@ class Range:
 
 @dataclass(frozen=True)
 class Share(Range):
-    """A share of the variance of f, with an interval of 95 %."""
+    """A share of a variance, with an interval of 95 %."""
+
+    def __str__(self) -> str:
+        return f"{self.percent} ({self.interval})"
 
     @property
     def percent(self) -> str:

@@ -145,6 +145,14 @@ def representative_rows(model: FittedModel, count: int = ROWS) -> Array:
     return np.asarray(density.points[_places(shares, (np.arange(count) + 0.5) / count)])
 
 
+def weighted_rows(model: FittedModel) -> tuple[Array, Array]:
+    """Return places of the private model of the inputs, and the share of the rows at each."""
+    if model.density is None:
+        rows = representative_rows(model)
+        return rows, np.full(len(rows), 1.0 / len(rows))
+    return model.density.points, model.density.weights / model.density.weights.sum()
+
+
 def sample_size(model: FittedModel) -> float:
     """Return how many draws know the private model of the inputs: synthetic rows, or the rows."""
     if model.options.learns_metric and model.density is not None:

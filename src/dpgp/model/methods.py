@@ -18,7 +18,7 @@ from dpgp.types import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from dpgp.effects.records import Effect, Importance, Interactions
+    from dpgp.effects.records import Effect, Importance, Interactions, Share
     from dpgp.model.fitted import FittedModel
 
 CENTILES = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
@@ -92,6 +92,17 @@ class EffectMethods(HasModel):
         from dpgp.effects.importance import Sensitivity
 
         return Sensitivity.of(self._fitted(), target).importance()
+
+    def explained(self, *, target: int | None = None) -> Share:
+        """Return R², how much of the variance of new observations the mean explains.
+
+        By the released law of the residuals and over the private model of the inputs, with a 95 %
+        interval. Of two classes, of the variance of 0 and 1. docs/results/explained.md
+        """
+        from dpgp.effects.explained import explained
+
+        model = self._fitted()
+        return explained(model, model.chosen_target(target))
 
     def interactions(self, *, target: int | None = None) -> Interactions:
         """Return the share of the variance of f that pairs of important inputs have together.

@@ -113,6 +113,11 @@ class Certificate:
         """Whether the guarantee holds: noise was drawn, and from the secure generator."""
         return not self.seeded and math.isfinite(self.epsilon)
 
+    def noise_of(self, label: str) -> float | None:
+        """Return the largest noise of releases of this name; None where there were none."""
+        found = (each for each in self.releases if isinstance(each, GaussianRelease))
+        return max((each.noise_std for each in found if each.label == label), default=None)
+
     @property
     def title(self) -> str:
         """The guarantee in symbols, rounded up."""

@@ -24,8 +24,9 @@ from dpgp.planning.forecast import PLAUSIBLE, Outlook, Prospect, after_steps
 from dpgp.planning.many import asked_many
 from dpgp.planning.question import Question
 from dpgp.planning.setting import Setting
-from dpgp.privacy.books import GaussianRelease, mu_of_guarantee
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.report.bounds_health import wrong_bounds
+from dpgp.report.rows_health import too_little
 from dpgp.steps import Calibrate, Purse, ResidualHistograms, TargetHistograms, planned_steps
 from dpgp.types import Array
 
@@ -157,12 +158,8 @@ class FittedTarget:
     @property
     def tails_are_known(self) -> bool:
         """Whether a bin of the released residuals is known well enough to judge tails by."""
-        noise = [
-            release.noise_std
-            for release in self.model.certificate.releases
-            if isinstance(release, GaussianRelease) and release.label == Calibrate.label
-        ]
-        return all(std < LARGEST_BIN_NOISE * self.stages[0].n for std in noise)
+        noise = self.model.certificate.noise_of(Calibrate.label) or 0.0
+        return noise < LARGEST_BIN_NOISE * self.stages[0].n
 
     def share_beyond(self, size: float) -> float:
         """Return at which share of the inputs the mean is larger than ``size``, up or down."""
@@ -176,7 +173,8 @@ def check_health(model: FittedModel) -> tuple[str, ...]:
     """Return what looks wrong, a sentence each; nothing where all is well."""
     targets = [FittedTarget(model, k) for k in range(model.n_targets)]
     found = (check(target) for target in targets for check in _checks(target))
-    return (*wrong_bounds(model), *(sentence for sentence in found if sentence is not None))
+    about_targets = (sentence for sentence in found if sentence is not None)
+    return (*too_little(model), *wrong_bounds(model), *about_targets)
 
 
 def _checks(target: FittedTarget) -> tuple[Check, ...]:
@@ -256,7 +254,7 @@ def two_values(target: FittedTarget) -> str | None:
         return None
     return (
         f"Observations of {target.name} take two values or so: read its mean as a share, or fit "
-        "PrivateGPClassifier; intervals for new observations say little."
+        "PrivateGPClassifier; if it has others, look for codes such as −99 for missing values."
     )
 
 

@@ -54,6 +54,9 @@ def _facts(model: FittedModel) -> list[tuple[str, str]]:
     warped = "inputs warped by private histograms" if model.inputs.warp else "inputs not warped"
     features = model.posteriors[0].features.dimension
     facts = [("features", f"{features}, {warped}"), ("stages", f"{len(model.stages[0])}")]
+    for k, name in enumerate(model.target_names):
+        share = model.explained(target=k)
+        facts.append((f"explained of {name}", f"about {share} of the variance (R²)"))
     for k, name in enumerate([] if model.outcome.law_is_known else model.target_names):
         # how far observations scatter, with the range of the equally likely draws
         low, median, high = model.noise_quantiles(k)

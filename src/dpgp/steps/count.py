@@ -65,6 +65,14 @@ class Count:
         options = known.options
         if options.rows_may_be_unusable:
             noise = self._noise(options, known.mu_of(self.share))
+            if known.told is not None:
+                known.findings[self.label] = {
+                    "told": float(known.told),
+                    "usable": usable,
+                    "noise": noise.sigma,
+                    "cells": levels,
+                    "noise of cells": noise.levels_std,
+                }
             needed = FEWEST * options.max_rows_per_unit / known.mu
             if are_unusable(usable, noise.sigma, known.told, needed):
                 columns = zip(counted_columns(options), levels, strict=True)

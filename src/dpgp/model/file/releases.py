@@ -17,6 +17,7 @@ from dpgp.checked_values import (
     as_items,
     as_matrix,
     as_number,
+    as_positive,
     as_rows,
     as_symmetric,
     as_vector,
@@ -45,6 +46,9 @@ LAWS = ("law of residuals", "target histograms")
 HISTOGRAMS = "input histograms"
 """The step whose findings tell whether bounds are right: shares of the rows, and their noise."""
 FEWEST_BINS = 8
+
+COUNTS = "number of rows"
+"""The step whose findings tell how many of a table's rows and cells can be used."""
 
 Stages = tuple[tuple[StageRelease, ...], ...]
 
@@ -199,7 +203,20 @@ def findings_from_json(value: Any, targets: int) -> dict[str, Any]:
             _check_laws(findings[name], f"findings.{name}", targets)
     if HISTOGRAMS in findings:
         _check_shares(findings[HISTOGRAMS], f"findings.{HISTOGRAMS}")
+    if COUNTS in findings:
+        _check_counts(findings[COUNTS], f"findings.{COUNTS}")
     return findings
+
+
+def _check_counts(value: Any, where: str) -> None:
+    """Check counts of rows and of cells, beside the public number of rows, and their noise."""
+    fields = as_fields(value, where, ("told", "usable", "noise", "cells", "noise of cells"))
+    for name in ("usable", "noise", "noise of cells"):
+        as_number(fields[name], where)
+    as_positive(fields["told"], where)
+    if fields["cells"] != []:  # no column of levels was counted
+        for cells in as_items(fields["cells"], where):
+            as_number(cells, where)
 
 
 def _check_shares(value: Any, where: str) -> None:

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from dpgp.arithmetic import TINY
 from dpgp.effects.importance import WhatMatters
-from dpgp.effects.records import Effect, Importance, percent
+from dpgp.effects.records import Effect, Importance
 from dpgp.markup import Markup, element, join, paragraph
-from dpgp.model.input_model import Density, densities, representative_rows
+from dpgp.model.input_model import Density, densities
 from dpgp.report.html.tables import facts, share_bar, table
-
-if TYPE_CHECKING:
-    from dpgp.model.fitted import FittedModel
 
 NAMED = 3
 """Inputs that are named in short."""
 
 EXPLAINED = (
-    "R² is the share of the variance of new observations that the mean explains, by the model's "
-    "own account and over its private model of the inputs."
+    "R² is the share of the variance of new observations that the mean explains, by what was "
+    "released about residuals and over the private model of the inputs, with a 95\u00a0% interval."
 )
 IMPORTANT = (
     "Behind an input stands the share of the function's variance that it has a part in; what "
@@ -55,9 +52,9 @@ def summary(found: Sequence[WhatMatters]) -> Markup:
     several = found[0].model.options.columns > 1
     parts = []
     for each in found:
-        importance, share = each.importance, explained(each.model, each.target)
+        importance, share = each.importance, each.model.explained(target=each.target)
         words = "explained (R²)" if len(found) == 1 else f"{importance.target}: explained (R²)"
-        known = [(words, percent(share))]
+        known = [(words, f"about {share}")]
         if importance.may_be_constant:
             parts.append(paragraph(importance.to_be_explained))
         elif several:
@@ -68,19 +65,6 @@ def summary(found: Sequence[WhatMatters]) -> Markup:
     shares = several and not all(each.importance.may_be_constant for each in found)
     words = f"{EXPLAINED} {IMPORTANT}" if shares else EXPLAINED
     return join([*parts, paragraph(words, class_="quiet")])
-
-
-def explained(model: FittedModel, target: int) -> float:
-    r"""Return the share of the variance of observations that the mean explains, by its own account.
-
-    :math:`R^2 = \mathrm{Var}\,m(x)/(\mathrm{Var}\,m(x) + E\,s(x)^2)` over the private model of the
-    inputs, with the calibrated standard deviation s of a new observation.
-    """
-    U = model.inputs(representative_rows(model))
-    mean, std = model.mean_and_std(target, U)
-    variance = float(np.var(model.within_bounds(target, mean)))
-    unexplained = float(np.mean((model.calibrations[target].scale * std) ** 2))
-    return variance / (variance + unexplained)
 
 
 def effects(found: Sequence[WhatMatters]) -> Markup:

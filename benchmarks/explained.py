@@ -1,0 +1,133 @@
+"""R² as it is stated, beside R² on rows that no fit has seen: docs/results/explained.md.
+
+    python benchmarks/explained.py [--seeds 1] [--data FOLDER]
+
+Simulated tables of 2,500 rows with 1, 2 and 6 inputs, noise that is a bell, skewed or
+heteroscedastic, outcomes of yes and no, and true shares from 0 to 0.9, scored on 20,000 further
+rows; and public tables in a folder, scored on the rows that were left out. δ = 1e-5. Fits are
+seeded: nothing here is private.
+"""
+
+import argparse
+import warnings
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from dpgp import PrivateGPClassifier, PrivateGPRegressor
+
+ROWS, TEST_ROWS, DELTA = 2_500, 20_000, 1e-5
+EPSILONS, INPUTS, SHARES = (0.3, 1.0, 3.0), (1, 2, 6), (0.0, 0.1, 0.3, 0.6, 0.9)
+LAWS = {
+    "bell": lambda rng, X: rng.standard_normal(len(X)),
+    "skewed": lambda rng, X: (rng.lognormal(0.0, 0.6, len(X)) - 1.197) / 0.788,
+    "heteroscedastic": lambda rng, X: (0.4 + (1.0 + X[:, -1])) * rng.standard_normal(len(X)) / 1.51,
+}
+YES_NO = "yes and no"
+FIRST_SEED = 2  # the first two were looked at while the formula was made
+TABLES = {
+    "nhanes_girls": ([(2, 20), (5, 150)], (70, 195), (0, 1), 2, 2_594),
+    "howell1_kung": ([(0, 70), (0, 90), (0, 1)], (40, 190), (1, 2, 3), 0, 400),
+    "uci_airfoil": ([(-3e3, 18e3), (-10, 20), (-1, 1), (-40, 40), (-0.1, 0.1)], (-25, 20),
+                    (0, 1, 2, 3, 4), 5, 1_200),
+    "uci_kin40k": ([(-2.2, 2.2)] * 8, (-4, 4), tuple(range(8)), 8, 5_000),
+}  # fmt: skip
+"""Bounds, bounds of the target, columns of the inputs and of the target, rows that are fitted."""
+
+
+class Task(NamedTuple):
+    """Rows to fit and rows to score, with public bounds."""
+
+    X: np.ndarray
+    y: np.ndarray
+    bounds: list
+    target_bounds: tuple | None
+    rows: int
+
+    def score(self, epsilon, seed):
+        """Fit, and return stated share, its ends, and the share of the variance left out of it."""
+        if self.target_bounds is None:
+            gp = PrivateGPClassifier(
+                epsilon, DELTA, bounds=self.bounds, classes=(0, 1), random_state=seed, n_jobs=1
+            )
+        else:
+            gp = PrivateGPRegressor(
+                epsilon, DELTA, bounds=self.bounds, target_bounds=self.target_bounds,
+                random_state=seed, n_jobs=1,
+            )  # fmt: skip
+        model = gp.fit(self.X[: self.rows], self.y[: self.rows]).model_
+        share, y = model.explained(), self.y[self.rows :]
+        held_out = 1.0 - np.mean((y - model.predict(self.X[self.rows :])) ** 2) / np.var(y)
+        return share.value, share.low, share.high, max(float(held_out), 0.0)
+
+
+def simulated(rng, inputs, share, law):
+    X = np.clip(rng.normal(0.0, rng.choice([0.35, 0.6]), (ROWS + TEST_ROWS, inputs)), -1.0, 1.0)
+    directions = rng.normal(size=(2, inputs)) / np.sqrt(inputs)
+    f = np.tanh(3.0 * X @ directions[0]) + (X @ directions[1]) ** 2
+    f = (f - f.mean()) / f.std()
+    if law == YES_NO:
+        y = (rng.random(len(f)) < expit(2.0 * share * f - 1.5)).astype(float)
+        return Task(X, y, [(-1, 1)] * inputs, None, ROWS)
+    y = np.sqrt(share) * f + np.sqrt(1.0 - share) * LAWS[law](rng, X)
+    return Task(X, y, [(-1, 1)] * inputs, (-5, 8), ROWS)
+
+
+def real(rng, folder, name):
+    bounds, target_bounds, columns, target, rows = TABLES[name]
+    table = rng.permutation(np.genfromtxt(folder / f"{name}.csv", delimiter=",", skip_header=1))
+    return Task(table[:, columns], table[:, target], bounds, target_bounds, rows)
+
+
+def settings(folder):
+    """Return a family and what draws a task of it, for every setting."""
+    for inputs, share, law in product(INPUTS, SHARES, [*LAWS, YES_NO]):
+        yield law, lambda rng, case=(inputs, share, law): simulated(rng, *case)
+    for name in TABLES if folder else ():
+        yield name, lambda rng, name=name: real(rng, folder, name)
+
+
+def line(name, epsilon, found):
+    value, low, high, held_out = np.array(found).T
+    gap = value - held_out
+    several = len(gap) > 1
+    error = f" ± {100 * gap.std(ddof=1) / np.sqrt(len(gap)):.1f}" if several else ""
+    holds = np.mean((low <= held_out) & (held_out <= high))
+    return (
+        f"| {name} | {epsilon:g} | {len(gap)} | {100 * np.mean(held_out):.1f} | "
+        f"{100 * gap.mean():+.1f}{error} | {100 * np.sqrt(np.mean(gap**2)):.1f} | "
+        f"{100 * np.mean(high - low) / 2:.1f} | {100 * holds:.0f} % |"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--data", type=Path)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    found = {}
+    seeds = range(FIRST_SEED, FIRST_SEED + arguments.seeds)
+    cases = product(seeds, enumerate(settings(arguments.data)))
+    for seed, (number, (name, draw)) in cases:
+        # one ε a simulated table, in turn; real ones have them all
+        for k, epsilon in enumerate(EPSILONS):
+            if name in TABLES or (number // len(LAWS) + number + seed) % len(EPSILONS) == k:
+                rng = np.random.default_rng([seed, number])
+                found.setdefault((name, epsilon), []).append(draw(rng).score(epsilon, number))
+    print("| table | ε | fits | held out | stated − held out | rms | half-width | holds |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name in [*LAWS, YES_NO, *TABLES]:
+        for epsilon in EPSILONS:
+            if (name, epsilon) in found:
+                print(line(name, epsilon, found[name, epsilon]))
+    for epsilon in EPSILONS:
+        scores = [score for (_, other), each in found.items() if other == epsilon for score in each]
+        print(line("all", epsilon, scores))
+
+
+if __name__ == "__main__":
+    main()
