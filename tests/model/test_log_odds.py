@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import expit, logit
 
 import dpgp
@@ -52,18 +52,32 @@ def test_the_average_over_the_released_inputs_is_that_of_the_function(rare):
     assert model.log_odds[0].shift < 0.0
 
 
-def test_expected_log_loss_is_least():
-    mean, std, shares, covariance = beliefs()
+def test_the_slope_is_the_mode_of_its_law_and_the_average_that_of_people():
+    mean, std, shares, covariance = beliefs(doubt=0.3)
     found = fitted_log_odds(mean, std, shares, covariance)
     whole = chance(shares @ mean[:, None], np.sqrt(shares @ covariance @ shares)[None])[0]
     odds = logit(chance(mean, np.full_like(mean, np.sqrt(shares @ std**2))))
-    along = shares * (odds - shares @ odds)
+    along, variance = shares * (odds - shares @ odds), np.cov(odds, aweights=shares, ddof=0)
     S, v = along @ mean, along @ covariance @ along
-    f = whole + S**2 / (S**2 + v) * (mean - shares @ mean)
+
+    def minus_log(b):
+        level = brentq(lambda a: shares @ expit(a + b * odds) - whole, -200.0, 200.0)
+        gap = S - along @ expit(level + b * odds)
+        return gap**2 / v + b**2 * variance
+
+    best = minimize_scalar(minus_log, (0.1, 20.0), method="bounded", bounds=(0.0, 50.0)).x
+    assert found.slope == pytest.approx(best, rel=1e-4)
+    assert shares @ found.probability(mean, std) == pytest.approx(whole)
+
+
+def test_expected_log_loss_is_least_where_f_is_known():
+    mean, std, shares, _ = beliefs()
+    found = fitted_log_odds(mean, std, shares, 1e-12 * np.eye(len(mean)))
+    odds = logit(chance(mean, np.full_like(mean, np.sqrt(shares @ std**2))))
 
     def loss(line):
         eta = line[0] + line[1] * odds
-        return shares @ (np.logaddexp(0.0, eta) - f * eta)
+        return shares @ (np.logaddexp(0.0, eta) - mean * eta)
 
     best = minimize(loss, [-3.0, 1.0], options={"gtol": 1e-10}).x
     np.testing.assert_allclose([found.level, found.slope], best, rtol=1e-4)

@@ -1,4 +1,4 @@
-r"""Probabilities that add up, and whose expected log loss is least.
+r"""Probabilities that add up, and lose least by all that is believed.
 
 With places of shares :math:`w`, beliefs :math:`f \sim N(m, s^2)` there and :math:`\ell` the log
 odds of the mean of :math:`N(m, \tau^2)` within [0, 1], :math:`\tau^2 = \sum w s^2`, probabilities
@@ -6,17 +6,20 @@ are
 
 .. math:: p = \sigma(a + b\,\ell).
 
-Log loss is linear in f, so that its posterior expectation is that at a mean:
-:math:`-\sum w(\tilde f\log p + (1 - \tilde f)\log(1 - p))`. It is least where
-:math:`\sum w p = \sum w\tilde f` and :math:`\sum w\tilde\ell p = \sum w\tilde\ell\tilde f`,
-:math:`\tilde\ell = \ell - \sum w\ell`. The first is the average P of people, N(m̄, s̄²) within
-[0, 1]. The second is what is known of the slope of f along :math:`\ell`: S with posterior variance
-v, of which :math:`S^2/(S^2 + v)` counts, the share that has the least expected square error if S is
-right. Where f may be constant that is little, and probabilities are P for all.
+Log loss is linear in f, so that its posterior expectation is that at m:
+:math:`-\sum w(m\log p + (1 - m)\log(1 - p))`. It is least where :math:`\sum wp = \sum wm` and
+:math:`\sum w\tilde\ell p = S = \sum w\tilde\ell m`, :math:`\tilde\ell = \ell - \sum w\ell`. The
+first average is kept, as the mean of its own law within [0, 1]. S has the posterior variance v, and
+few people have log odds far apart: b is the mode of
+
+.. math:: N(S;\ \textstyle\sum w\tilde\ell p_b,\ v)\;N(b\,\mathrm{sd}(\ell);\ 0, 1).
+
+Where f may be constant v is large, b near 0, and p the same for all.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -28,9 +31,8 @@ from dpgp.types import Array
 LARGEST_SHIFT = 60.0
 """Of log odds: beyond what the smallest and the largest chance are apart, 41."""
 
-LARGEST_DEVIATION = 6.0
-"""Sd of log odds among people. With more, hardly one is between yes and no; reached only where m
-leaves [0, 1] for most, and the expected log loss has no least value."""
+LARGEST_DEVIATION = 20.0
+"""Sd of log odds among people: nobody is between the smallest and the largest chance."""
 
 
 class LogOdds(NamedTuple):
@@ -80,17 +82,20 @@ def _level(odds: Array, shares: Array, whole: float) -> float:
 
 
 def _slope(odds: Array, mean: Array, shares: Array, covariance: Array, whole: float) -> float:
-    """Return the b with Σwℓ̃p = S³/(S² + v)."""
+    """Return the b with (S − Σwℓ̃p)·dΣwℓ̃p/db = v·b·var(ℓ)."""
     from scipy.optimize import brentq
 
     centred = odds - shares @ odds
-    along, deviation = shares * centred, float(np.sqrt(shares @ centred**2))
+    along, variance = shares * centred, float(shares @ centred**2)
     S, v = float(along @ mean), max(float(along @ covariance @ along), 0.0)
     if S <= 0.0:  # m is the same everywhere
         return 0.0
 
     def gap(b: float) -> float:
-        return float(along @ expit(_level(b * odds, shares, whole) + b * odds)) - S**3 / (S**2 + v)
+        p = expit(_level(b * odds, shares, whole) + b * odds)
+        weights = shares * p * (1.0 - p)  # dp = p(1 − p)(ℓ − its mean under these weights)db
+        rise = weights @ centred**2 - (weights @ centred) ** 2 / weights.sum()
+        return float((along @ p - S) * rise + v * b * variance)
 
-    most = LARGEST_DEVIATION / deviation
+    most = LARGEST_DEVIATION / math.sqrt(variance)
     return most if gap(most) <= 0.0 else float(brentq(gap, 0.0, most))
