@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
-from dpgp_experiments.rare import rare_scores, table
+import dpgp
+from dpgp_experiments.rare import expected_loss, rare_scores
+from dpgp_experiments.rare_tables import table, tables
 from dpgp_experiments.yes_no import reliability, score
 from dpgp_experiments.yes_no_tasks import tasks
 
@@ -27,13 +29,32 @@ def test_the_tables_hold_yes_and_no_within_their_bounds():
 
 
 def test_rare_tables_have_the_prevalence_that_was_asked_for():
-    found = table(0.05, 10, 5000, np.random.default_rng(0))
-    assert found.p.mean() == pytest.approx(0.05)
+    found = table(0.05, 10, np.random.default_rng(0))
+    assert found.best.mean() == pytest.approx(0.05, abs=0.003)
     assert abs(found.y.mean() - 0.05) < 0.02
 
 
-def test_true_probabilities_have_the_least_loss_and_no_gap():
+def test_outcomes_of_people_are_from_one_per_cent_to_a_half():
+    shares = [draw(np.random.default_rng(0)).y.mean() for draw in tables().values()]
+    assert len(shares) == 20
+    assert 0.005 < min(shares) < 0.02
+    assert max(shares) < 0.55
+
+
+def test_true_probabilities_have_the_least_loss():
     p = np.random.default_rng(0).beta(1.0, 19.0, 10_000)
-    scores = rare_scores(p, p)
-    assert scores.log_loss == scores.truth < scores.constant
-    assert scores.decile == 0.0
+    assert expected_loss(p, p) < expected_loss(np.full_like(p, p.mean()), p)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_model_is_scored_beside_its_average_and_its_shift():
+    found = table(0.2, 2, np.random.default_rng(1))
+    clf = dpgp.PrivateGPClassifier(
+        3.0, 1e-6, bounds=found.bounds, classes=(0, 1), random_state=0, n_jobs=1
+    )
+    model = clf.fit(found.X, found.y).model_
+    scores = rare_scores(model, found.X_test, found.came, found.best)
+    assert scores.best < scores.log_loss < scores.constant < scores.average_alone
+    assert scores.average == pytest.approx(model.predict(found.X_test).mean())
+    assert scores.log_loss < scores.shifted
+    assert scores.gap < 0.1

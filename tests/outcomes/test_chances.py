@@ -3,15 +3,8 @@ import pytest
 from scipy.integrate import trapezoid
 from scipy.stats import norm, truncnorm
 
-from dpgp.outcomes.yes_no import (
-    ChanceLaw,
-    YesNo,
-    chance,
-    chance_interval,
-    chance_std,
-    interval_std,
-    two_classes,
-)
+from dpgp.outcomes.chances import chance, chance_interval, chance_std, interval_std
+from dpgp.outcomes.yes_no import ChanceLaw, YesNo, two_classes
 
 CASES = [(0.3, 0.1), (0.02, 0.05), (-0.1, 0.02), (0.97, 0.2), (1.3, 0.1), (0.5, 3.0), (0.5, 0.01)]
 

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,8 +10,10 @@ from numpy.testing import assert_allclose
 from py_mini_racer import MiniRacer
 from report_models import MODELS, fitted, predictions
 
+from dpgp import PrivateGPClassifier
 from dpgp.coded_rows import CodedRows
 from dpgp.model.methods import CENTILES
+from dpgp.outcomes.log_odds import LogOdds
 from dpgp.report.html.browser import (
     ALL_DIGITS,
     FEWER_DIGITS,
@@ -51,6 +54,28 @@ def test_page_predicts_what_python_predicts(name):
         assert found.keys() >= expected.keys()
         for key, values in expected.items():
             assert_allclose(found[key], values, rtol=0, atol=1e-9, err_msg=key)
+
+
+@pytest.fixture(scope="module")
+def rare():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.0, 10.0, (1000, 2))
+    y = rng.random(1000) < 0.02 * X[:, 0]
+    clf = PrivateGPClassifier(3.0, 1e-5, bounds=(0, 10), classes=(False, True), random_state=0)
+    return clf.fit(X, y).model_
+
+
+@pytest.mark.parametrize("is_older", [False, True])
+def test_page_has_the_same_probabilities(rare, is_older):
+    shift = rare.odds(0).shift
+    odds = (LogOdds(shift=shift, level=shift),) if is_older else rare.log_odds
+    model = replace(rare, log_odds=odds)
+    X = np.random.default_rng(1).uniform(0.0, 10.0, (30, 2))
+    found = page_predictions(payload(model), X, 0)
+    lower, upper = model.predict_interval(X, latent=True)
+    assert_allclose(found["mean"], model.predict(X), rtol=2e-3)
+    assert_allclose(found["functionLow"], lower, atol=1e-3)  # ends are steps of a sum
+    assert_allclose(found["functionHigh"], upper, atol=1e-3)
 
 
 @pytest.mark.parametrize(("digits", "accuracy"), [(FEWER_DIGITS, 1e-7), (FEWEST_DIGITS, 1e-5)])

@@ -1,26 +1,29 @@
-"""Rare outcomes: do probabilities add up, and are they better than one number for all?
+"""Rare outcomes: do probabilities add up, are they reliable, and better than one number for all?
 
-Simulated tables whose log odds are a line in correlated inputs, or have an interaction; 20,000 rows
-test. Log losses are expected ones, over the true probabilities of these rows, and the constant is
-the true average, which no private method knows.
+Log losses of simulated tables are expected ones, over true probabilities. Every fit is read four
+times: as it is, with log odds that are shifted and not stretched, as one probability for all, the
+private average, and beside the share of yes among the test rows, which no method knows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import expit
+from scipy.special import logit
 
 from dpgp.classifier import PrivateGPClassifier
 from dpgp.cli.output import TextTable
+from dpgp.model.fitted import FittedModel
+from dpgp.outcomes.log_odds import LogOdds
 from dpgp.report.style import BLUE, INK, VERMILION, panels, styled
 from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
+from dpgp_experiments.rare_tables import Draw, tables
 from dpgp_experiments.simulated import generator, simulation
 from dpgp_experiments.tables import Estimate, Record
 from dpgp_experiments.yes_no import reliability
@@ -28,53 +31,48 @@ from dpgp_experiments.yes_no import reliability
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PREVALENCES = (0.01, 0.05, 0.1, 0.2, 0.5)
-INPUTS = (2, 10)
 EPSILONS, DELTA = (1.0, 3.0), 1e-6
-ROWS, TEST_ROWS = 2700, 20_000
-SIGNAL = 1.2  # sd of the log odds
-EDGE = 3.0
 
 
 class RareTrial(NamedTuple):
-    """A prevalence, a number of inputs, and ε."""
+    """A table and ε."""
 
-    prevalence: float
-    inputs: int
+    table: str
     epsilon: float
 
 
-class RareTable(NamedTuple):
-    """Inputs, outcomes, and the true probabilities."""
-
-    X: Array
-    y: Array
-    p: Array
-
-    def __repr__(self) -> str:
-        return f"RareTable({len(self.y)} rows)"
-
-
 class RareScores(NamedTuple):
-    """Average probability, log losses, and the largest gap of a decile, of one repeat."""
+    """Average probability, log losses, and what was said and came by decile, of one repeat."""
 
+    events: float
     average: float
+    prevalence: float
     log_loss: float
+    shifted: float
+    average_alone: float
     constant: float
-    truth: float
-    decile: float
+    best: float
+    said: Array
+    came: Array
+    shifted_gap: float
+
+    @property
+    def gap(self) -> float:
+        """Root mean square of what was said minus what came."""
+        return root_mean_square(self.said - self.came)
 
 
 Scores = dict[RareTrial, list[RareScores]]
+LOSSES = ("log_loss", "shifted", "average_alone", "constant", "best")
 
 
 def run(assignment: Assignment) -> Outcome:
-    """Fit tables of every prevalence and number of inputs at every ε as often as asked."""
+    """Fit all tables at every ε as often as asked."""
     scores: Scores = {}
-    cases = product(enumerate(product(PREVALENCES, INPUTS, EPSILONS)), range(assignment.repeats))
+    cases = product(enumerate(tables().items()), EPSILONS, range(assignment.repeats))
     jobs = [
-        partial(_fit, RareTrial(*case), (assignment.seed, number, repeat), scores)
-        for (number, case), repeat in cases
+        partial(_fit, RareTrial(name, epsilon), draw, (assignment.seed, number, repeat), scores)
+        for (number, (name, draw)), epsilon, repeat in cases
     ]
     with simulation():
         for job in assignment.track(jobs):
@@ -83,50 +81,65 @@ def run(assignment: Assignment) -> Outcome:
     return Outcome(records, _table(scores, assignment), _draw(scores))
 
 
-def table(prevalence: float, inputs: int, rows: int, rng: np.random.Generator) -> RareTable:
-    """Draw a table whose average probability is the prevalence."""
-    X = rng.standard_normal((rows, inputs))
-    X[:, 1] = 0.5 * X[:, 0] + np.sqrt(0.75) * X[:, 1]
-    X = np.clip(X, -EDGE, EDGE)
-    f = X @ (rng.standard_normal(inputs) * 0.6 ** np.arange(inputs))
-    f = f + rng.integers(2) * 0.7 * X[:, 0] * X[:, -1]
-    f = SIGNAL * (f - f.mean()) / f.std()
-    p = expit(f + brentq(lambda a: float(expit(f + a).mean()) - prevalence, -30.0, 30.0))
-    return RareTable(X, (rng.random(rows) < p).astype(np.float64), p)
-
-
-def _fit(trial: RareTrial, key: tuple[int, int, int], scores: Scores) -> None:
+def _fit(trial: RareTrial, draw: Draw, key: tuple[int, int, int], scores: Scores) -> None:
     rng = generator(*key)
-    X, y, p = table(trial.prevalence, trial.inputs, ROWS + TEST_ROWS, rng)
+    X, y, X_test, came, best, bounds = draw(rng)
     clf = PrivateGPClassifier(
-        trial.epsilon, DELTA, bounds=[(-EDGE, EDGE)] * trial.inputs, classes=(0, 1), n_jobs=1,
-        random_state=rng,
-    )  # fmt: skip
-    found = clf.fit(X[:ROWS], y[:ROWS]).predict_proba(X[ROWS:])[:, 1]
-    scores.setdefault(trial, []).append(rare_scores(found, p[ROWS:]))
+        trial.epsilon, DELTA, bounds=bounds, classes=(0, 1), n_jobs=1, random_state=rng
+    )
+    model = clf.fit(X, y).model_
+    events = len(y) * min(came.mean(), 1.0 - came.mean()) * (model.certificate.mu or 0.0)
+    scores.setdefault(trial, []).append(rare_scores(model, X_test, came, best, events))
 
 
-def rare_scores(found: Array, p: Array) -> RareScores:
-    """Score probabilities by the true ones."""
-    expected, seen = reliability(found, p)
+def rare_scores(
+    model: FittedModel, X: Array, came: Array, best: Array, events: float = 0.0
+) -> RareScores:
+    """Score a model's probabilities by what came, true probabilities or outcomes."""
+    p, a = model.predict(X), model.odds(0).shift
+    shifted = replace(model, log_odds=(LogOdds(shift=a, level=a),)).predict(X)
+    said, seen = reliability(p, came)
     return RareScores(
-        average=float(found.mean()),
-        log_loss=expected_loss(found, p),
-        constant=expected_loss(np.full_like(p, p.mean()), p),
-        truth=expected_loss(p, p),
-        decile=float(np.abs(expected - seen).max()),
+        events=events,
+        average=float(p.mean()),
+        prevalence=float(came.mean()),
+        log_loss=expected_loss(p, came),
+        shifted=expected_loss(shifted, came),
+        average_alone=expected_loss(_average_alone(model).predict(X), came),
+        constant=expected_loss(np.full_like(came, came.mean()), came),
+        best=expected_loss(best, came),
+        said=said,
+        came=seen,
+        shifted_gap=root_mean_square(np.subtract(*reliability(shifted, came))),
     )
 
 
-def expected_loss(found: Array, p: Array) -> float:
-    """Return the log loss to be expected of outcomes with probabilities p."""
-    return float(-np.mean(p * np.log(found) + (1.0 - p) * np.log1p(-found)))
+def _average_alone(model: FittedModel) -> FittedModel:
+    """Return a model of one probability for all: the average over the released inputs."""
+    density = model.density
+    if density is None:
+        raise ValueError("a model without a density of its inputs has no average.")
+    average = np.average(model.predict(density.points), weights=density.weights)
+    return replace(model, log_odds=(LogOdds(level=float(logit(average)), slope=0.0),))
+
+
+def expected_loss(found: Array, came: Array) -> float:
+    """Return the log loss of outcomes, or that to be expected of true probabilities."""
+    return float(-np.mean(came * np.log(found) + (1.0 - came) * np.log1p(-found)))
+
+
+def root_mean_square(gaps: Array) -> float:
+    """Return √mean(gaps²)."""
+    return float(np.sqrt(np.mean(np.square(gaps))))
 
 
 def _record(trial: RareTrial, found: Sequence[RareScores]) -> Record:
     values: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(found)}
-    for name in RareScores._fields:
+    for name in ("events", "average", "prevalence", *LOSSES, "gap", "shifted_gap"):
         values |= Estimate.of(getattr(each, name) for each in found).columns(name)
+    for name in ("said", "came"):
+        deciles = np.mean([getattr(each, name) for each in found], axis=0)
+        values |= {f"{name}_{k}": float(value) for k, value in enumerate(deciles, 1)}
     return values
 
 
@@ -134,43 +147,55 @@ def _table(scores: Scores, assignment: Assignment) -> TextTable:
     return TextTable(
         title="Rare outcomes: probabilities on rows that were not fitted",
         headings=(
-            "prevalence", "inputs", "ε", "average", "log loss", "constant", "truth", "worst decile",
+            "table", "ε", "nqμ", "came", "said", "log loss", "shifted", "average", "constant",
+            "best", "gap", "shifted", "said − came by decile, per cent",
         ),
         rows=[_row(trial, found) for trial, found in scores.items()],
-        caption=f"n = {ROWS:,}. Means of {assignment.repeats} repeats ± one standard error.",
+        caption=(
+            f"Means of {assignment.repeats} repeats ± one standard error of the difference to the "
+            "constant. nqμ: events of the rarer class times μ. Log losses: ours; log odds shifted "
+            "alone; the private average for all; the share of yes among test rows for all; the "
+            "truth, of people logistic regression without privacy. Gap: root mean square of said "
+            "− came over deciles, ours and shifted alone, and by decile the mean."
+        ),
     )  # fmt: skip
 
 
 def _row(trial: RareTrial, found: Sequence[RareScores]) -> list[str]:
-    average, loss, constant, truth, decile = (
-        Estimate.of(getattr(each, name) for each in found) for name in RareScores._fields
+    events, average, prevalence, *losses, gap, shifted_gap = (
+        float(np.mean([getattr(each, name) for each in found]))
+        for name in ("events", "average", "prevalence", *LOSSES, "gap", "shifted_gap")
     )
+    error = Estimate.of(each.log_loss - each.constant for each in found).error
+    gaps = 100 * np.mean([each.said - each.came for each in found], axis=0)
     return [
-        f"{trial.prevalence:g}",
-        f"{trial.inputs}",
+        trial.table,
         f"{trial.epsilon:g}",
-        f"{average.mean:.3f} ± {average.error:.3f}",
-        f"{loss.mean:.3f} ± {loss.error:.3f}",
-        f"{constant.mean:.3f}",
-        f"{truth.mean:.3f}",
-        f"{decile.mean:.3f} ± {decile.error:.3f}",
+        f"{events:.0f}",
+        f"{prevalence:.3f}",
+        f"{average:.3f}",
+        f"{losses[0]:.4f} ± {error:.4f}",
+        *(f"{loss:.4f}" for loss in losses[1:]),
+        f"{gap:.3f}",
+        f"{shifted_gap:.3f}",
+        " ".join(f"{value:.1f}" for value in gaps),
     ]
 
 
 @styled
 def _draw(scores: Scores) -> Figure:
-    """Draw average probability against prevalence, a panel for each number of inputs."""
-    figure, axes = panels(1, len(INPUTS), (4.2 * len(INPUTS), 3.6), share=False)
-    for axis, inputs in zip(axes[0], INPUTS, strict=True):
-        axis.plot(PREVALENCES, PREVALENCES, color=INK, lw=0.8, ls="--")
-        for epsilon, colour in zip(EPSILONS, (BLUE, VERMILION), strict=True):
-            trials = [RareTrial(prevalence, inputs, epsilon) for prevalence in PREVALENCES]
-            found = [Estimate.of(each.average for each in scores[trial]) for trial in trials]
-            means, errors = [each.mean for each in found], [each.error for each in found]
-            axis.errorbar(
-                PREVALENCES, means, errors, color=colour, marker="o", label=f"ε = {epsilon:g}"
-            )
-        axis.set(xscale="log", yscale="log", xlabel="prevalence", ylabel="average probability")
-        axis.set_title(f"{inputs} inputs", fontsize=9.5)
-    axes[0][0].legend(frameon=False)
+    """Draw what came against what was said, by decile, a panel for each ε."""
+    figure, axes = panels(1, len(EPSILONS), (4.2 * len(EPSILONS), 4.0), share=False)
+    for axis, epsilon in zip(axes[0], EPSILONS, strict=True):
+        for trial, found in scores.items():
+            if trial.epsilon == epsilon:
+                said, came = (
+                    np.mean([getattr(each, name) for each in found], axis=0)
+                    for name in ("said", "came")
+                )
+                colour = BLUE if trial.table.startswith("simulated") else VERMILION
+                axis.plot(said, came, color=colour, marker="o", ms=2.5, lw=0.7)
+        axis.plot([1e-4, 1.0], [1e-4, 1.0], color=INK, lw=0.8, ls="--")
+        axis.set(xscale="log", yscale="log", xlim=(5e-4, 1.0), ylim=(5e-4, 1.0))
+        axis.set(xlabel=f"probability at ε = {epsilon:g}", ylabel="share of yes")
     return figure

@@ -30,6 +30,7 @@ from dpgp.model.methods import (
 from dpgp.numeric import Seed, as_random_state, column_names
 from dpgp.options import Options
 from dpgp.outcomes import ObservationLaw, OutcomeKind
+from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds
 from dpgp.privacy.certificate import Certificate
 from dpgp.types import Array
 
@@ -49,8 +50,8 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
     factors of the standard deviation at each x, where they were learned. ``density`` is a private
     density of the inputs, on a grid where there are at most three, else of synthetic rows.
     ``findings`` are plain values that other steps released, by their names in the certificate.
-    ``shifts`` move what is predicted of every target so that it adds up, and are none where that
-    needs nothing (dpgp.model.shift).
+    ``log_odds`` make probabilities of what is believed of every target, so that they add up, and
+    are none where that needs nothing (dpgp.model.log_odds).
     """
 
     options: Options
@@ -62,7 +63,7 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
     certificate: Certificate
     scales: tuple[LocalScale, ...] = ()
     findings: Mapping[str, Any] = field(default_factory=dict)
-    shifts: tuple[float, ...] = ()
+    log_odds: tuple[LogOdds, ...] = ()
 
     def __repr__(self) -> str:
         targets, inputs = ", ".join(self.target_names), ", ".join(self.input_names)
@@ -244,7 +245,7 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
     def mean_and_std(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean, not yet cut, and standard deviation of one target at unit inputs."""
         mean, std = self.belief(target, U, latent)
-        return self.outcome.link(mean, std, latent, self.shift(target))
+        return self.outcome.link(mean, std, latent, self.odds(target))
 
     def belief(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean and sd of the Gaussian belief before its link, in units of the target.
@@ -257,9 +258,9 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
             mean, std = self._predictives[target].at(U)
         return self._in_units(target, mean), self._scale(target) * std
 
-    def shift(self, target: int) -> float:
-        """Return how far predictions of a target are moved, of probabilities their log odds."""
-        return self.shifts[target] if self.shifts else 0.0
+    def odds(self, target: int) -> LogOdds:
+        """Return how beliefs about a target become probabilities."""
+        return self.log_odds[target] if self.log_odds else AS_BELIEVED
 
     @cached_property
     def _predictives(self) -> tuple[Predictive, ...]:
@@ -284,8 +285,8 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
         level = checked_coverage(coverage)
         centre, half_width = self.posteriors[target].half_width(U, level)
         mean, half_width = self._in_units(target, centre), self._scale(target) * half_width
-        bounds, shift = self._bounds(target), self.shift(target)
-        return self.outcome.function_interval(mean, half_width, level, bounds, shift)
+        bounds, odds = self._bounds(target), self.odds(target)
+        return self.outcome.function_interval(mean, half_width, level, bounds, odds)
 
     def within_bounds(self, target: int, values: Array) -> Array:
         """Return values cut to the public bounds of a target."""

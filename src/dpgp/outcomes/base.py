@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
+from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -98,8 +99,8 @@ class OutcomeKind(ABC):
     function_is_bounded: ClassVar[bool] = False
     """Whether f itself keeps the bounds, as a probability does; else only observations do."""
 
-    link_is_shifted: ClassVar[bool] = False
-    """Whether the average over the inputs decides how far :meth:`link` moves what it returns."""
+    link_is_fitted: ClassVar[bool] = False
+    """Whether what is believed over the inputs decides on :meth:`link`."""
 
     shows_observations: ClassVar[bool] = True
     """Whether intervals for new observations say something; else those for f are shown alone."""
@@ -183,21 +184,21 @@ class OutcomeKind(ABC):
         return ""
 
     def link(
-        self, mean: Array, std: Array, latent: bool, shift: float = 0.0
+        self, mean: Array, std: Array, latent: bool, odds: LogOdds = AS_BELIEVED
     ) -> tuple[Array, Array]:
         """Return mean and sd of what is predicted, f or a new observation, from N(mean, std²).
 
         That is the belief in f where ``latent`` or the law is known, else in an observation.
-        ``shift`` is what :meth:`shift` says of the model, 0 where that was not asked.
+        ``odds`` are what :meth:`log_odds` says of the model, where that was asked.
         """
         return mean, std
 
-    def shift(self, mean: Array, std: Array, shares: Array, average: float, error: float) -> float:
-        """Return how far the link is to be moved for its average to be that of f.
+    def log_odds(self, mean: Array, std: Array, shares: Array, covariance: Array) -> LogOdds:
+        """Return the link that beliefs N(mean, covariance), each of ``shares`` of people, ask for.
 
-        ``shares`` of people have the belief N(mean, std²), their average N(average, error²).
+        ``std`` is that of each belief.
         """
-        return 0.0
+        return AS_BELIEVED
 
     @abstractmethod
     def observations(
@@ -210,7 +211,12 @@ class OutcomeKind(ABC):
 
     @abstractmethod
     def function_interval(
-        self, mean: Array, half_width: Array, coverage: float, bounds: Ends, shift: float = 0.0
+        self,
+        mean: Array,
+        half_width: Array,
+        coverage: float,
+        bounds: Ends,
+        odds: LogOdds = AS_BELIEVED,
     ) -> tuple[Array, Array]:
         """Return the interval for f within its bounds, from that of the Gaussian belief."""
 

@@ -12,6 +12,7 @@ from scipy.special import ndtr
 
 from dpgp.numeric import numeric_targets
 from dpgp.outcomes.base import Ends, OutcomeKind
+from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -77,7 +78,12 @@ class Number(OutcomeKind):
         return self.scaled_law(np.clip(mean, *bounds), std, law, *bounds)
 
     def function_interval(
-        self, mean: Array, half_width: Array, coverage: float, bounds: Ends, shift: float = 0.0
+        self,
+        mean: Array,
+        half_width: Array,
+        coverage: float,
+        bounds: Ends,
+        odds: LogOdds = AS_BELIEVED,
     ) -> tuple[Array, Array]:
         """Return the Gaussian interval, cut to the bounds."""
         return np.clip(mean - half_width, *bounds), np.clip(mean + half_width, *bounds)

@@ -25,7 +25,7 @@ from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS, anchors_among
 from dpgp.inference.many.target import first_clip
 from dpgp.model.fitted import FittedModel
 from dpgp.model.input_model import InputDensity
-from dpgp.model.shift import shifts_of
+from dpgp.model.log_odds import log_odds_of
 from dpgp.options import Options
 from dpgp.outcomes import Location
 from dpgp.planning.design import asked_features, choose_design
@@ -200,7 +200,7 @@ class Known:
             certificate=certificate,
             findings=self.findings,
         )
-        return replace(model, shifts=shifts_of(model))
+        return replace(model, log_odds=log_odds_of(model))
 
     def _density(self) -> InputDensity:
         """Return where rows are in the units of the inputs, and how many each place stands for."""

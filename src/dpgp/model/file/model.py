@@ -47,6 +47,8 @@ from dpgp.model.file.releases import (
     density_from_json,
     density_to_json,
     findings_from_json,
+    log_odds_from_json,
+    log_odds_to_json,
     scale_features_from_json,
     scale_from_json,
     scale_to_json,
@@ -55,8 +57,6 @@ from dpgp.model.file.releases import (
 )
 from dpgp.model.file.settings import settings_from_json, settings_to_json
 from dpgp.model.fitted import FittedModel
-from dpgp.outcomes import OutcomeKind
-from dpgp.outcomes.yes_no import LARGEST_SHIFT
 
 KIND = "dpgp model"
 FORMAT = CLASSES_FROM
@@ -81,7 +81,7 @@ _FIELDS = (
     "input_density",
     "stages",
 )
-_OPTIONAL = ("id", "findings", "shifts")
+_OPTIONAL = ("id", "findings", "shifts", "log_odds")
 _MODEL = (
     "kernel",
     "noise",
@@ -123,7 +123,7 @@ def encode(model: FittedModel) -> dict[str, Any]:
         "stages": stages_to_json(model.stages),
     }
     document |= {"findings": dict(model.findings)} if model.findings else {}
-    return document | ({"shifts": list(model.shifts)} if model.shifts else {})
+    return document | log_odds_to_json(model.log_odds)
 
 
 def decode(document: Any) -> FittedModel:
@@ -163,7 +163,7 @@ def decode(document: Any) -> FittedModel:
         certificate=replace(certificate, rows_of_unit=options.rows_of_unit),
         scales=tuple(scale for scale in scales if scale is not None),
         findings=findings_from_json(document.get("findings", {}), len(models)),
-        shifts=_shifts(document.get("shifts"), len(models), options.outcome),
+        log_odds=log_odds_from_json(document, len(models), options.outcome),
     )
     _check_settings(model)
     _check_predictions(model)
@@ -240,16 +240,6 @@ def _model(
     posterior = Posterior(features, kernel, moments, thetas, spreads, log_evidence)
     law = calibration_from_json(fields["calibration"], f"{where}.calibration", version)
     return posterior, law
-
-
-def _shifts(value: Any, targets: int, outcome: OutcomeKind) -> tuple[float, ...]:
-    """Read how far predictions are moved; files without it were written before that was done."""
-    if value is None:
-        return ()
-    shifts = as_vector(value, "shifts", targets)
-    if not outcome.link_is_shifted or np.abs(shifts).max() > LARGEST_SHIFT:
-        raise ModelFileError(f"`shifts` must be log odds of two classes within ±{LARGEST_SHIFT:g}.")
-    return tuple(shifts.tolist())
 
 
 def _check_predictions(model: FittedModel) -> None:

@@ -34,6 +34,7 @@ from dpgp.inference.stage import StageRelease
 from dpgp.model.file.categories import SIGNED_FROM, are_levels
 from dpgp.model.input_model import InputDensity
 from dpgp.outcomes import OutcomeKind
+from dpgp.outcomes.log_odds import LARGEST_SHIFT, LogOdds
 
 MOST_WRITTEN = 1000  # stages of a file: far beyond any model, far below any harm
 
@@ -242,3 +243,29 @@ def _check_laws(value: Any, where: str, targets: int) -> None:
     for law in laws:
         for probability in law.values():
             as_number(probability, where)
+
+
+def log_odds_to_json(odds: tuple[LogOdds, ...]) -> dict[str, Any]:
+    """Return the fields of a file that tell how beliefs become probabilities; none for numbers."""
+    shifts = {"shifts": [each.shift for each in odds]} if odds else {}
+    links = [[each.level, each.slope, each.spread] for each in odds if each.spread is not None]
+    return shifts | ({"log_odds": links} if links else {})
+
+
+def log_odds_from_json(
+    document: dict[str, Any], targets: int, outcome: OutcomeKind
+) -> tuple[LogOdds, ...]:
+    """Read them; older files have shifts of all log odds alike, or neither."""
+    if "shifts" not in document:
+        return ()
+    shifts = as_vector(document["shifts"], "shifts", targets)
+    if not outcome.link_is_fitted or np.abs(shifts).max() > LARGEST_SHIFT:
+        raise ModelFileError(f"`shifts` must be log odds of two classes within ±{LARGEST_SHIFT:g}.")
+    if "log_odds" not in document:
+        return tuple(LogOdds(shift=a, level=a) for a in shifts.tolist())
+    links = as_matrix(document["log_odds"], "log_odds", 3)
+    if len(links) != targets or (links[:, 1] < 0.0).any() or (links[:, 2] <= 0.0).any():
+        raise ModelFileError("`log_odds` must be a, b ≥ 0 and τ > 0, one row a target.")
+    return tuple(
+        LogOdds(shift, *link) for shift, link in zip(shifts.tolist(), links.tolist(), strict=True)
+    )

@@ -187,7 +187,7 @@ def _target(
         and {"w": plain(local_scale["w"]), "V": packed(_symmetric(local_scale["V"]))},
         # how the kind of outcome is predicted and spoken of, at this noise
         **outcome.in_browser,
-        "shift": model.shift(k),
+        "odds": model.odds(k)._asdict(),
         "mean_word": outcome.mean_word,
         "shows_observations": outcome.shows_observations,
         "little_known": outcome.little_known(noise),

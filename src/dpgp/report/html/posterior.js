@@ -116,7 +116,7 @@ function projectionOf({ projection, features }) {
 }
 
 // Mean and central 95 % of a normal law within [0, 1], by sums over where it has its mass
-const NORMAL_95 = 1.959963984540054, STEPS = 2000, TAIL = 0.025;
+const NORMAL_95 = 1.959963984540054, STEPS = 2000, TAIL = 0.025, SMALLEST_CHANCE = 1e-9;
 
 function chanceWithin(mean, std) {
   if (mean > 0.5) {
@@ -138,6 +138,13 @@ function chanceWithin(mean, std) {
     high ??= below >= 1 - TAIL ? p(k) : null;
   });
   return { mean: first, low, high };
+}
+
+// σ(a + bℓ) with ℓ the log odds of the mean of a normal law within [0, 1]; never 0 nor 1
+function probability(mean, std, { level, slope, spread }) {
+  const possible = (p) => Math.min(Math.max(p, SMALLEST_CHANCE), 1 - SMALLEST_CHANCE);
+  const p = possible(chanceWithin(mean, spread ?? std).mean);
+  return possible(1 / (1 + Math.exp(-level - slope * Math.log(p / (1 - p)))));
 }
 
 // The probability whose log odds are moved by a shift
@@ -185,10 +192,9 @@ class Posterior {
     const u = unitInputs(this.model.inputs, x), phi = this.phi(u), { scale } = this.target;
     const variance = this.variance(u, phi);
     const raw = this.target.centre + scale * dot(this.m, phi), std = scale * Math.sqrt(variance);
-    const chance = () => shifted(chanceWithin(raw, std).mean, this.target.shift);
     return {
       raw,
-      mean: this.target.link === "chance" ? chance() : this.cut(raw),
+      mean: this.target.link === "chance" ? probability(raw, std, this.target.odds) : this.cut(raw),
       std,
       observationStd: this.localScale(u) * scale * Math.sqrt(variance + this.target.noise_variance),
     };
@@ -207,7 +213,8 @@ class Posterior {
     const { raw, ...at } = this.at(x), { function_factor, interval_ends, centiles } = this.target;
     if (this.target.link === "chance") {
       const within = chanceWithin(raw, function_factor * at.std / NORMAL_95);
-      const [low, high] = [within.low, within.high].map((p) => shifted(p, this.target.shift));
+      const ends = [within.low, within.high].map((p) => shifted(p, this.target.odds.shift));
+      const low = Math.min(ends[0], at.mean), high = Math.max(ends[1], at.mean);
       return { ...at, functionLow: low, functionHigh: high, lower: low, upper: high, centiles: [] };
     }
     const whole = this.target.whole ? (value) => Math.floor(value + 0.5) : (value) => value;

@@ -1,0 +1,101 @@
+r"""Probabilities that add up, and lose least by all that is believed.
+
+With places of shares :math:`w`, beliefs :math:`f \sim N(m, s^2)` there and :math:`\ell` the log
+odds of the mean of :math:`N(m, \tau^2)` within [0, 1], :math:`\tau^2 = \sum w s^2`, probabilities
+are
+
+.. math:: p = \sigma(a + b\,\ell).
+
+Log loss is linear in f, so that its posterior expectation is that at m:
+:math:`-\sum w(m\log p + (1 - m)\log(1 - p))`. It is least where :math:`\sum wp = \sum wm` and
+:math:`\sum w\tilde\ell p = S = \sum w\tilde\ell m`, :math:`\tilde\ell = \ell - \sum w\ell`. The
+first average is kept, as the mean of its own law within [0, 1]. S has the posterior variance v, and
+few people have log odds far apart: b is the mode of
+
+.. math:: N(S;\ \textstyle\sum w\tilde\ell p_b,\ v)\;N(b\,\mathrm{sd}(\ell);\ 0, 1).
+
+Where f may be constant v is large, b near 0, and p the same for all.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit, logit
+
+from dpgp.outcomes.chances import SMALLEST_CHANCE, SMALLEST_ERROR, chance, shifted
+from dpgp.types import Array
+
+LARGEST_SHIFT = 60.0
+"""Of log odds: beyond what the smallest and the largest chance are apart, 41."""
+
+LARGEST_DEVIATION = 20.0
+"""Sd of log odds among people: nobody is between the smallest and the largest chance."""
+
+
+class LogOdds(NamedTuple):
+    """How a belief becomes a probability, and how far the ends of its intervals are moved.
+
+    ``level`` and ``slope`` are a and b, ``spread`` is τ, each place's own sd where that is None.
+    """
+
+    shift: float = 0.0
+    level: float = 0.0
+    slope: float = 1.0
+    spread: float | None = None
+
+    def probability(self, mean: Array, std: Array) -> Array:
+        """Return σ(a + bℓ), never 0 nor 1."""
+        own = chance(mean, std if self.spread is None else np.full_like(mean, self.spread))
+        p = expit(self.level + self.slope * logit(own))
+        return np.asarray(np.clip(p, SMALLEST_CHANCE, 1.0 - SMALLEST_CHANCE))
+
+    def interval(self, mean: Array, std: Array, low: Array, high: Array) -> tuple[Array, Array]:
+        """Return ends with shifted log odds, the probability never beyond them."""
+        p = self.probability(mean, std)
+        return np.minimum(shifted(low, self.shift), p), np.maximum(shifted(high, self.shift), p)
+
+
+AS_BELIEVED = LogOdds()
+"""The mean of the belief within [0, 1] is the probability."""
+
+
+def fitted_log_odds(mean: Array, std: Array, shares: Array, covariance: Array) -> LogOdds:
+    """Return shift, a, b and τ of beliefs N(mean, covariance), ``shares`` of people having each."""
+    error = np.sqrt(max(float(shares @ covariance @ shares), SMALLEST_ERROR**2))
+    whole = float(chance(np.array([shares @ mean]), np.array([error]))[0])
+    shift = _level(logit(chance(mean, np.maximum(std, SMALLEST_ERROR))), shares, whole)
+    spread = max(float(np.sqrt(shares @ std**2)), SMALLEST_ERROR)
+    odds = logit(chance(mean, np.full_like(mean, spread)))
+    slope = _slope(odds, mean, shares, covariance, whole)
+    return LogOdds(shift, _level(slope * odds, shares, whole), slope, spread)
+
+
+def _level(odds: Array, shares: Array, whole: float) -> float:
+    """Return the a with Σwσ(a + odds) = P."""
+    from scipy.optimize import brentq  # slow to import, and a fitted model needs it no more
+
+    end = LARGEST_SHIFT + float(np.abs(odds).max())
+    return float(brentq(lambda a: float(shares @ expit(a + odds)) - whole, -end, end))
+
+
+def _slope(odds: Array, mean: Array, shares: Array, covariance: Array, whole: float) -> float:
+    """Return the b with (S − Σwℓ̃p)·dΣwℓ̃p/db = v·b·var(ℓ)."""
+    from scipy.optimize import brentq
+
+    centred = odds - shares @ odds
+    along, variance = shares * centred, float(shares @ centred**2)
+    S, v = float(along @ mean), max(float(along @ covariance @ along), 0.0)
+    if S <= 0.0:  # m is the same everywhere
+        return 0.0
+
+    def gap(b: float) -> float:
+        p = expit(_level(b * odds, shares, whole) + b * odds)
+        weights = shares * p * (1.0 - p)  # dp = p(1 − p)(ℓ − its mean under these weights)db
+        rise = weights @ centred**2 - (weights @ centred) ** 2 / weights.sum()
+        return float((along @ p - S) * rise + v * b * variance)
+
+    most = LARGEST_DEVIATION / math.sqrt(variance)
+    return most if gap(most) <= 0.0 else float(brentq(gap, 0.0, most))

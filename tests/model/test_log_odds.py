@@ -1,0 +1,181 @@
+"""Probabilities add up over the private model of the inputs, and lose least."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize, minimize_scalar
+from scipy.special import expit, logit
+
+import dpgp
+from dpgp.model.file.model import decode, encode
+from dpgp.outcomes.chances import chance, shifted
+from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds, fitted_log_odds
+from dpgp.outcomes.yes_no import YesNo, two_classes
+
+
+@pytest.fixture(scope="module", params=[1, 5])
+def rare(request):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (3000, request.param))
+    y = (rng.random(3000) < expit(-3.2 + X[:, 0])).astype(int)
+    clf = dpgp.PrivateGPClassifier(
+        1.0, 1e-6, bounds=[(-1, 1)] * request.param, classes=(0, 1), random_state=1
+    )
+    return clf.fit(X, y)
+
+
+def beliefs(places=200, doubt=0.0):
+    """Return means, sds, shares and covariance of beliefs about rare outcomes.
+
+    ``doubt`` is the sd of a factor of all deviations from the average.
+    """
+    rng = np.random.default_rng(3)
+    mean = 0.05 + 0.06 * rng.standard_normal(places)
+    shares = rng.random(places)
+    shares /= shares.sum()
+    deviation = mean - shares @ mean
+    covariance = doubt**2 * np.outer(deviation, deviation) + 0.03**2 * np.eye(places)
+    return mean, np.sqrt(np.diag(covariance)), shares, covariance
+
+
+def test_the_average_over_the_released_inputs_is_that_of_the_function(rare):
+    model = rare.model_
+    shares = model.density.weights / model.density.weights.sum()
+    p = model.predict(model.density.points)
+    mean, _ = model.belief(0, model.unit_inputs(model.density.points))
+    U = model.unit_inputs(model.density.points)
+    error = np.sqrt(shares @ model.posteriors[0].covariance(U) @ shares) / 2
+    assert shares @ p == pytest.approx(chance(shares @ mean[:, None], np.array([error]))[0])
+    assert abs(shares @ p - 0.045) < 0.03
+    assert model.log_odds[0].shift < 0.0
+
+
+def test_the_slope_is_the_mode_of_its_law_and_the_average_that_of_people():
+    mean, std, shares, covariance = beliefs(doubt=0.3)
+    found = fitted_log_odds(mean, std, shares, covariance)
+    whole = chance(shares @ mean[:, None], np.sqrt(shares @ covariance @ shares)[None])[0]
+    odds = logit(chance(mean, np.full_like(mean, np.sqrt(shares @ std**2))))
+    along, variance = shares * (odds - shares @ odds), np.cov(odds, aweights=shares, ddof=0)
+    S, v = along @ mean, along @ covariance @ along
+
+    def minus_log(b):
+        level = brentq(lambda a: shares @ expit(a + b * odds) - whole, -200.0, 200.0)
+        gap = S - along @ expit(level + b * odds)
+        return gap**2 / v + b**2 * variance
+
+    best = minimize_scalar(minus_log, (0.1, 20.0), method="bounded", bounds=(0.0, 50.0)).x
+    assert found.slope == pytest.approx(best, rel=1e-4)
+    assert shares @ found.probability(mean, std) == pytest.approx(whole)
+
+
+def test_expected_log_loss_is_least_where_f_is_known():
+    mean, std, shares, _ = beliefs()
+    found = fitted_log_odds(mean, std, shares, 1e-12 * np.eye(len(mean)))
+    odds = logit(chance(mean, np.full_like(mean, np.sqrt(shares @ std**2))))
+
+    def loss(line):
+        eta = line[0] + line[1] * odds
+        return shares @ (np.logaddexp(0.0, eta) - mean * eta)
+
+    best = minimize(loss, [-3.0, 1.0], options={"gtol": 1e-10}).x
+    np.testing.assert_allclose([found.level, found.slope], best, rtol=1e-4)
+
+
+def test_what_may_be_constant_is_nearly_one_probability_for_all():
+    sure, unsure = (
+        fitted_log_odds(*beliefs(doubt=doubt)).probability(*beliefs()[:2]) for doubt in (0.0, 10.0)
+    )
+    assert unsure.std() < 0.05 * sure.std()
+    mean, std, shares, covariance = beliefs()
+    same = fitted_log_odds(np.full_like(mean, 0.05), std, shares, covariance)
+    assert same.slope == 0.0
+    assert np.ptp(same.probability(mean, std)) == 0.0
+
+
+def test_what_is_known_well_is_left_alone():
+    shares, mean = np.full(100, 0.01), np.linspace(0.05, 0.9, 100)
+    found = fitted_log_odds(mean, np.full(100, 1e-3), shares, 1e-6 * np.eye(100))
+    np.testing.assert_allclose(found.probability(mean, np.full(100, 1e-3)), mean, rtol=2e-3)
+
+
+def test_beliefs_beyond_all_bounds_have_probabilities_within():
+    mean = np.where(np.arange(100) < 10, 3.0, -0.3)
+    std, shares = np.full(100, 0.01), np.full(100, 0.01)
+    found = fitted_log_odds(mean, std, shares, 1e-4 * np.eye(100))
+    p = found.probability(np.array([-50.0, 50.0]), np.full(2, 0.01))
+    assert 0.0 < p[0] < p[1] < 1.0
+
+
+def test_intervals_move_along_and_hold_the_probability(rare):
+    X = rare.model_.density.points[:200]
+    plain = replace(rare.model_, log_odds=())
+    a, p = rare.model_.odds(0).shift, rare.model_.predict(X)
+    ends = rare.predict_proba_interval(X, coverage=0.2)
+    for mine, other, outer in zip(
+        ends,
+        plain.predict_interval(X, 0.2, latent=True),
+        (np.minimum, np.maximum),
+        strict=True,
+    ):
+        np.testing.assert_allclose(mine, outer(shifted(other, a), p))
+    np.testing.assert_allclose(rare.predict_proba(X).sum(axis=1), 1.0)
+    ones = rare.model_.log_predictive_density(X, [1] * len(X))
+    np.testing.assert_allclose(np.exp(ones), rare.predict_proba(X)[:, 1])
+
+
+def test_a_file_keeps_the_link_and_older_ones_have_theirs(rare):
+    document = json.loads(json.dumps(encode(rare.model_)))
+    assert decode(document).log_odds == rare.model_.log_odds
+    a = document["shifts"][0]
+    del document["log_odds"]
+    X = rare.model_.density.points[:20]
+    before = decode(document)
+    assert before.log_odds == (LogOdds(shift=a, level=a),)
+    assert encode(before).get("log_odds") is None
+    plain = replace(before, log_odds=())
+    np.testing.assert_allclose(before.predict(X), shifted(plain.predict(X), a))
+    del document["shifts"]
+    assert decode(document).log_odds == ()
+    assert decode(document).odds(0) == AS_BELIEVED
+
+
+@pytest.mark.parametrize("wrong", [[61.0], [0.1, 0.1], "a", [float("nan")]])
+def test_a_file_with_an_impossible_shift_is_refused(rare, wrong):
+    document = json.loads(json.dumps(encode(rare.model_)))
+    with pytest.raises(ValueError, match="shifts"):
+        decode({**document, "shifts": wrong})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [[[0.1, -1.0, 0.1]], [[0.1, 1.0, 0.0]], [[0.1, 1.0]], [], [[0.0, 1.0, 0.1]] * 2, "a", None],
+)
+def test_a_file_with_an_impossible_link_is_refused(rare, wrong):
+    document = json.loads(json.dumps(encode(rare.model_)))
+    with pytest.raises(ValueError, match="log_odds"):
+        decode({**document, "log_odds": wrong})
+
+
+def test_shifts_are_of_log_odds():
+    p = np.array([0.0, 1e-6, 0.3, 1.0])
+    np.testing.assert_allclose(logit(shifted(p, 0.7)[1:3]), logit(p[1:3]) + 0.7)
+    assert shifted(p, 0.7)[[0, 3]].tolist() == [0.0, 1.0]
+    assert shifted(p, 0.0) is p
+
+
+@pytest.mark.parametrize(
+    ("rows", "prevalence", "told"),
+    [(2700, 0.01, True), (2700, 0.99, True), (2700, 0.2, False), (200, None, True)],
+)
+def test_few_events_are_told(rows, prevalence, told):
+    kind = YesNo(two_classes(("no", "yes")))
+    assert ("events are too few" in kind.few_events(rows, 0.23, prevalence)) is told
+
+
+def test_a_plan_says_when_events_are_too_few():
+    about = {"bounds": [(0, 1)] * 4, "classes": ("no", "yes"), "epsilon": 1.0, "delta": 1e-6}
+    few, enough = (dpgp.plan(n=2700, prevalence=q, **about) for q in (0.01, 0.2))
+    assert any("events are too few" in line for line in few.why)
+    assert not any("events are too few" in line for line in enough.why)
