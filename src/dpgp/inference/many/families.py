@@ -40,7 +40,7 @@ five inputs, whose parts are then given up before they are found, lose a third."
 PRIOR_OF_NOTHING, NOTHING = 0.05, 0.05
 """Prior probability that f depends on no input, and what is left of the reference sds of its parts
 where it does not: independent priors of the sds leave next to none for it. With it half as much is
-learned where nothing is to be learned; from a tenth on weak functions are taken for none, and their
+learned where nothing is to be learned; with more of it weak functions are taken for none, and their
 intervals are too narrow. docs/results/simple.md."""
 
 LOWEST, HIGHEST = 0.3, 1.35
