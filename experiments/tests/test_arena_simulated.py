@@ -17,7 +17,7 @@ def test_it_is_registered():
 
 
 def test_it_runs_the_methods_of_the_arena_and_resumes(monkeypatch, tmp_path):
-    monkeypatch.setattr(arena, "CONTESTANTS", (LINEAR, MEAN))
+    monkeypatch.setattr(arena_simulated, "CONTESTANTS", (LINEAR, MEAN))
     monkeypatch.setattr(arena_simulated, "FAMILY", FAMILY[:3])
     outcome = arena_simulated.run(Assignment(2, 0, iter, (), tmp_path))
     assert len(outcome.records) == 3 * 2 * 5 * 2

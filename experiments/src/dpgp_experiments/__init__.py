@@ -105,4 +105,9 @@ REGISTRY = {
         "The same on simulated tables of 5 to 20 inputs with few rows",
         3,
     ),
+    "simple": Experiment(
+        "dpgp_experiments.simple",
+        "PrivateGPRegressor beside simple methods, on public tables that come with packages",
+        5,
+    ),
 }

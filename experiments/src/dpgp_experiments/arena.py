@@ -120,28 +120,41 @@ class Finished(NamedTuple):
     runs: list[Run]
     caption: str
 
+    def caption_with(self, tables: str) -> str:
+        """Say as well what is bold, and which file has more tables."""
+        return f"{self.caption} Bold: the smallest private error. More in {tables}."
+
 
 def run(assignment: Assignment) -> Outcome:
     """Run what is not yet in ``arena.csv`` of the folder; write tables to ``arena.md`` there."""
     tasks = read_tasks(assignment.data)
-    finished = run_all(tasks, assignment, "arena")
+    finished = run_all(tasks, assignment, "arena", CONTESTANTS)
     groups = group(finished.runs)
     (assignment.folder / "arena.md").write_text(markdown(groups), encoding="utf-8")
     body = [[task.title, *row] for task in tasks for row in rows(groups, task.key, "rmse_over_sd")]
     table = TextTable(
-        "Error of held-out rows: RMSE over their sd", ("task", *HEADINGS), body, finished.caption
+        "Error of held-out rows: RMSE over their sd",
+        ("task", *HEADINGS),
+        body,
+        finished.caption_with("arena.md"),
     )
     return Outcome([run.record() for run in finished.runs], table, draw(groups))
 
 
-def run_all(tasks: Sequence[Task], assignment: Assignment, name: str) -> Finished:
+def run_all(
+    tasks: Sequence[Task],
+    assignment: Assignment,
+    name: str,
+    contestants: Sequence[Contestant],
+) -> Finished:
     """Run all methods that are installed on all tasks, as far as the file does not hold them."""
     assignment.folder.mkdir(parents=True, exist_ok=True)
     store = Store(assignment.folder / f"{name}.csv")
-    failures = _run_missing(jobs(tasks, assignment), store, assignment)
+    todo = jobs(tasks, assignment, contestants)
+    failures = _run_missing(todo, store, assignment)
     if not store.runs:
         raise DataError(f"no method has finished; {_failed(failures)}")
-    return Finished(store.ordered(), _caption(failures, f"{name}.md"))
+    return Finished(store.ordered(), _caption(failures, contestants))
 
 
 def read_tasks(files: Sequence[Path]) -> list[Task]:
@@ -150,12 +163,14 @@ def read_tasks(files: Sequence[Path]) -> list[Task]:
     return [task.complete_rows() for task in (*packaged, *map(read_task, files))]
 
 
-def jobs(tasks: Sequence[Task], assignment: Assignment) -> list[Job]:
+def jobs(
+    tasks: Sequence[Task], assignment: Assignment, contestants: Sequence[Contestant]
+) -> list[Job]:
     """Return all runs, seed by seed."""
     seeds = range(assignment.seed, assignment.seed + assignment.repeats)
     return [
         Job(task, contestant, epsilon, seed)
-        for seed, task, contestant in product(seeds, tasks, installed(CONTESTANTS))
+        for seed, task, contestant in product(seeds, tasks, installed(contestants))
         for epsilon in contestant.epsilons
     ]
 
@@ -173,12 +188,12 @@ def _run_missing(todo: Sequence[Job], store: Store, assignment: Assignment) -> d
     return failures
 
 
-def _caption(failures: dict[Group, str], tables: str) -> str:
+def _caption(failures: dict[Group, str], contestants: Sequence[Contestant]) -> str:
     caption = (
         f"Means over seeds ± one standard error; random splits, seeded noise, δ = {DELTA:g}, one "
-        f"row replaced. Bold: the smallest private error. More in {tables}."
+        "row replaced."
     )
-    notes = [caption, left_out(CONTESTANTS), _failed(failures) if failures else ""]
+    notes = [caption, left_out(contestants), _failed(failures) if failures else ""]
     return " ".join(note for note in notes if note)
 
 

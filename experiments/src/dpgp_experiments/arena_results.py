@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dpgp.cli.output import DataError
-from dpgp_experiments import tasks
+from dpgp_experiments import packaged_tables, tasks
 from dpgp_experiments.arena_methods import CONTESTANTS
 from dpgp_experiments.simulated_tables import FAMILY
 from dpgp_experiments.tables import Estimate, Record
@@ -18,6 +18,7 @@ TABLES = (
 )  # fmt: skip
 TITLES = {known.key: known.title for known in TABLES}
 TITLES |= {simulated.key: simulated.title for simulated in FAMILY}
+TITLES |= {packaged.key: packaged.title for packaged in packaged_tables.TABLES}
 METHODS = [contestant.name for contestant in CONTESTANTS]
 
 
