@@ -3,9 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
+import onnxruntime
 import pytest
 
-from dpgp import PrivateGPRegressor, load
+from dpgp import PrivateGPRegressor, export, load
 from dpgp.domain import Box
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.directions import gradient_metric
@@ -13,6 +14,7 @@ from dpgp.inference.many.families import REFERENCE, TAIL_SD, MetricFamily, kerne
 from dpgp.inference.many.marginals import estimate_marginals
 from dpgp.inference.many.records import WeightBelief
 from dpgp.inference.many.tails import FARTHEST, line_of_tails
+from dpgp.verify.file import verify
 
 N, BINS = 4_000, 64
 RNG = np.random.default_rng(0)
@@ -134,3 +136,13 @@ def test_a_file_brings_the_line_back(tailed, tmp_path):
     model.save(tmp_path / "model.json")
     again = load(tmp_path / "model.json")
     np.testing.assert_array_equal(again.predict(X[:50]), model.predict(X[:50]))
+
+
+def test_what_leaves_a_fit_has_the_line(tailed, tmp_path):
+    model, X, _ = tailed
+    model.save(tmp_path / "model.json")
+    wrong = [each.detail for each in verify(tmp_path / "model.json") if not each.holds]
+    assert wrong == ["simulation, not private"]
+    session = onnxruntime.InferenceSession(export.to_onnx(model).SerializeToString())
+    (mean,) = session.run(["mean"], {"X": X[:50]})
+    np.testing.assert_allclose(mean, model.predict(X[:50]), atol=1e-6)
