@@ -34,7 +34,7 @@ from dpgp.kernels.known import (
     kernel_to_json,
     own_kernel_from_json,
 )
-from dpgp.kernels.linear import AdditiveRBF, constant, straight
+from dpgp.kernels.linear import AdditiveRBF, BrokenLines, constant, straight
 from dpgp.kernels.stationary import RBF, MetricRBF
 from dpgp.report.html.browser import plain, posterior_script
 
@@ -59,6 +59,10 @@ EXAMPLES = [
     (sk.RBF(0.6) * sk.ConstantKernel(1.5)) ** 1.5,
     NormalizedKernel(sk.DotProduct(0.3) + sk.RBF(0.4)),
     AdditiveRBF(0.5, 4),
+    BrokenLines(
+        np.array([[-1.0, 0.2, 0.9], [-1.0, -0.5, 0.7]]),
+        np.array([[-0.3, 0.1, 2.5], [0.0, 0.0, 0.0]]),
+    ),
     MetricRBF(np.array([[1.0, 0.3], [-0.2, 0.6]]), 0.8),
     MetricRBF(np.array([[1.0, 0.3], [-0.2, 0.6]]), 0.8, fixed=("length_scale",)),
     constant(0.3) * AdditiveRBF() + MetricRBF(np.eye(2)),

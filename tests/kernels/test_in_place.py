@@ -5,6 +5,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 from dpgp.blas import single_threaded_blas
 from dpgp.inference.many.families import REFERENCE, kernel_of
 from dpgp.kernels.formula import gram_in_place, specify, weighted_gram
+from dpgp.kernels.linear import BrokenLines
 from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, check_even
 
 GENERATOR = np.random.default_rng(0)
@@ -32,7 +33,10 @@ def test_the_numbers_are_those_of_the_kernel(kernel):
 def test_covariances_of_a_row_of_many_inputs_do_not_depend_on_its_place(inputs):
     """BLAS computes the last rows of a product otherwise, from some hundred inputs on."""
     root = GENERATOR.normal(size=(inputs, inputs)) / inputs
-    kernel = kernel_of(root, np.eye(inputs) / np.sqrt(inputs), REFERENCE)
+    knots = np.sort(GENERATOR.uniform(-1, 1, (inputs, 9)))
+    tails = BrokenLines(knots, GENERATOR.normal(size=(inputs, 9)))
+    sds = np.append(REFERENCE, 0.7)
+    kernel = kernel_of(root, np.eye(inputs) / np.sqrt(inputs), sds, tails)
     anchors = GENERATOR.uniform(-1, 1, (48, inputs))
     rows = np.repeat(GENERATOR.uniform(-1, 1, (1, inputs)), MAX_BLOCK_ROWS, axis=0)
     check_even(gram_in_place(kernel, anchors, rows))

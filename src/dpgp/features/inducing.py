@@ -64,6 +64,10 @@ class InducingFeatures:
         values = gram_in_place(self.kernel, self.anchors, U)
         return np.matmul(self._scaled_projection, values, out=out)
 
+    def evaluate_part(self, part: Any, U: Array) -> Array:
+        """Return what a part p of the kernel adds to the features, K_ZZ^{−1/2} p_Z(x)."""
+        return np.asarray(self._scaled_projection @ gram_in_place(part, self.anchors, U))
+
     @cached_property
     def _scaled_projection(self) -> Array:
         return np.asarray(self.projection / self._variance)

@@ -22,7 +22,13 @@ from dpgp.arithmetic import Library
 from dpgp.checked_values import ModelFileError, as_choice, as_fields
 from dpgp.kernels.base import OWN_TYPE, Box, Kernel, Leaf, Tree, fields_of
 from dpgp.kernels.combined import Exponentiation, Normalized, PerColumn, Product, Sum
-from dpgp.kernels.linear import AdditiveRBF, ConstantKernel, DotProduct, WhiteKernel
+from dpgp.kernels.linear import (
+    AdditiveRBF,
+    BrokenLines,
+    ConstantKernel,
+    DotProduct,
+    WhiteKernel,
+)
 from dpgp.kernels.parameters import Learned, Measure, Parameter, Part
 from dpgp.kernels.stationary import RBF, ExpSineSquared, Matern, MetricRBF, RationalQuadratic
 from dpgp.types import Array
@@ -129,6 +135,7 @@ KERNELS: dict[str, type[Kernel]] = {
         Normalized,
         PerColumn,
         AdditiveRBF,
+        BrokenLines,
         MetricRBF,
     )
 }

@@ -1,4 +1,4 @@
-"""Kernels of finitely many functions: a constant, lines, bumps; and none at all, noise."""
+"""Kernels of finitely many functions: a constant, lines, bumps, given ones; and none, noise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from dpgp.arithmetic import Library, transposed
-from dpgp.checked_values import as_positive, as_whole
+from dpgp.checked_values import ModelFileError, as_items, as_matrix, as_positive, as_whole
 from dpgp.kernels.base import Box, Leaf, Tree
 from dpgp.kernels.parameters import (
     LOG_VARIANCE_SD,
@@ -24,6 +24,26 @@ from dpgp.types import Array
 SIZE = Parameter("size", Measure.VARIANCE, third_of_the_range, LOG_VARIANCE_SD, may_be_zero=True)
 POSITIVE = Constant(lambda value, where, _: as_positive(value, where))
 KNOTS = Constant(lambda value, where, _: as_whole(value, where, 2, 100), int)
+
+
+def _as_table(value: Any, where: str, columns: int) -> Array:
+    """Return a matrix with a row for each input, and two columns at least."""
+    width = len(as_items(as_items(value, where)[0], where))
+    if width < 2:
+        raise ModelFileError(f"`{where}` must have two numbers an input at least.")
+    return as_matrix(value, where, width, columns)
+
+
+def _as_steps(value: Any, where: str, columns: int) -> Array:
+    """Return such a matrix whose rows increase."""
+    table = _as_table(value, where, columns)
+    if not np.all(np.diff(table) > 0.0):
+        raise ModelFileError(f"`{where}` must increase along every input.")
+    return table
+
+
+STEPS = Constant(_as_steps, lambda table: np.asarray(table).tolist())
+HEIGHTS = Constant(_as_table, lambda table: np.asarray(table).tolist())
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -175,6 +195,65 @@ class AdditiveRBF(Leaf):
     def variance_bound(self, box: Box | None) -> float:
         """Return 1: a Nyström approximation of a kernel of variance 1."""
         return 1.0
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class BrokenLines(Leaf):
+    r"""A given function of every input, linear between its knots; nothing of it is learned.
+
+    .. math:: k(x, y) = \sum_n h_n(x_n)\,h_n(y_n)
+
+    with :math:`h_n` of row n of ``heights`` at the knots of row n, and constant beyond them.
+    """
+
+    name = "BrokenLines"
+    part = "straight part in inputs that are not warped"
+
+    knots: Annotated[Any, STEPS]
+    heights: Annotated[Any, HEIGHTS]
+
+    def tree(self, thetas: Array | None = None) -> Tree:
+        """Return knots and heights; ``one`` has a row for every θ."""
+        return {
+            "type": self.name,
+            "one": np.ones((1 if thetas is None else len(thetas), 1)),
+            "knots": np.asarray(self.knots, dtype=np.float64),
+            "heights": np.asarray(self.heights, dtype=np.float64),
+        }
+
+    @classmethod
+    def basis(cls, tree: Tree, X: Any, library: Library) -> Any:
+        """Return h_n(x_n) = h_n(first knot) + Σ_j slope_j · how far x_n has come in piece j."""
+        knots, heights = tree["knots"], tree["heights"]
+        steps = knots[:, 1:] - knots[:, :-1]
+        slopes = (heights[:, 1:] - heights[:, :-1]) / steps
+        within = library.clip(X[:, :, None] - knots[None, :, :-1], 0.0 * steps, steps)
+        return heights[None, :, 0] + library.einsum("nde,de->nd", within, slopes)
+
+    @classmethod
+    def gram(cls, tree: Tree, X: Any, Y: Any, library: Library) -> Any:
+        """Return Σ_n h_n(x_n) h_n(y_n)."""
+        A, B = (cls.basis(tree, U, library) for U in (X, Y))
+        return library.einsum("nd,md->nm", A, B)[None, :, :] * tree["one"][:, :, None]
+
+    @classmethod
+    def diagonal(cls, tree: Tree, X: Any, library: Library) -> Any:
+        """Return Σ_n h_n(x_n)²."""
+        A = cls.basis(tree, X, library)
+        return library.einsum("nd,nd->n", A, A)[None, :] * tree["one"]
+
+    def values(self, X: Array, Y: Array) -> Array | float:
+        """Return the same by interpolation, which is faster."""
+        A, B = (self._interpolated(U) for U in (X, Y))
+        return np.asarray(A.T @ B)
+
+    def _interpolated(self, X: Array) -> Array:
+        rows = zip(X.T, np.asarray(self.knots), np.asarray(self.heights), strict=True)
+        return np.array([np.interp(*row) for row in rows])
+
+    def variance_bound(self, box: Box | None) -> float:
+        """Return Σ_n max h_n²: every function is largest at a knot."""
+        return float(np.sum(np.max(np.asarray(self.heights) ** 2, axis=1)))
 
 
 def _knots(count: int) -> Array:

@@ -1,8 +1,8 @@
 """What a model file has room for where a metric is learned: inducing points, and a local scale.
 
-Of C coordinates, m inducing points and T targets a file has 1 + T kernels of two metrics each, the
-points, T covariances of weights, and synthetic rows; the scale has 4C + 1 points of its own. What
-else there is, such as laws of residuals, is small.
+Of C coordinates, m inducing points and T targets a file has 1 + T kernels of two metrics each and a
+line with its knots, the points, T covariances of weights, and synthetic rows; the scale has 4C + 1
+points of its own. What else there is, such as laws of residuals, is small.
 
 A fit whose model no file could hold is refused before it spends.
 """
@@ -19,6 +19,8 @@ from dpgp.planning.design import asked_features, asked_layout, layouts
 
 SHARE_OF_MATRICES = 0.75
 """Share of a file's numbers and rows that matrices may take; by hand: the rest is for all else."""
+
+KNOTS = 65  # of a line in inputs with long tails: one more than bins of an input, at most
 
 DENSITY_POINTS = 512
 """Synthetic rows that a model keeps; by hand: enough for an average, few for a file."""
@@ -42,7 +44,7 @@ def has_room_for_scale(coordinates: int, targets: int) -> bool:
 
 def numbers(coordinates: int, targets: int, points: int, *, with_scale: bool) -> int:
     """Return how many numbers the matrices of a model have."""
-    kernels = (1 + targets) * 2 * coordinates**2
+    kernels = (1 + targets) * 2 * coordinates * (coordinates + KNOTS)
     model = kernels + _of_weights(coordinates, targets, points) + DENSITY_POINTS * coordinates
     scale = _of_weights(coordinates, targets, _scale_points(coordinates))
     return model + (scale if with_scale else 0)

@@ -17,12 +17,14 @@ from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import Fit
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.many.dictionary import Dictionary
-from dpgp.inference.many.families import KernelFamily, MetricFamily, first_metric
+from dpgp.inference.many.families import Family, KernelFamily, MetricFamily, first_metric
 from dpgp.inference.many.fit import MetricFit
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import clip_kappa, inducing_points
 from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS, anchors_among
+from dpgp.inference.many.tails import line_of_tails
 from dpgp.inference.many.target import first_clip
+from dpgp.kernels.linear import BrokenLines
 from dpgp.model.fitted import FittedModel
 from dpgp.model.input_model import InputDensity
 from dpgp.model.log_odds import log_odds_of
@@ -112,6 +114,18 @@ class Known:
         return share / total / self.options.max_rows_per_unit
 
     @cached_property
+    def tails(self) -> BrokenLines | None:
+        """The line in inputs with long tails, where any has them and kernels are not given."""
+        if self.marginals is None or self.options.own_kernels or asked_features(self.options):
+            return None
+        return line_of_tails(self.marginals, ~self.inputs.coordinates.is_indicator)
+
+    @property
+    def kappa(self) -> float:
+        """Where stages clip before a law of the residuals is known, in their sds."""
+        return clip_kappa(self.signal, has_tails=self.tails is not None)
+
+    @cached_property
     def fit(self) -> Fit:
         """Beliefs about all targets, once it is known where the inputs are."""
         return self._metric_fit() if self.options.learns_metric else self._fixed_fit()
@@ -145,18 +159,24 @@ class Known:
         if self.line is None:
             raise ValueError("a fit of many inputs starts with a line.")
         options, rows = self.options, self.synthetic[:ROWS]
-        first = first_metric(rows)
-        own = KernelFamily.of(options.own_kernels, self.columns) if options.own_kernels else None
         dictionary = Dictionary(
-            own or MetricFamily(first, first), self._points(rows), rows, asked_features(options)
+            self._family(rows), self._points(rows), rows, asked_features(options)
         )
-        kappa = clip_kappa(self.signal)
-        fit = MetricFit(self.inputs, dictionary, self.locations, self.n, kappa, options.outcome)
+        fit = MetricFit(
+            self.inputs, dictionary, self.locations, self.n, self.kappa, options.outcome
+        )
         phi = self.line.features.evaluate(rows).T
         fit.take_stage(
             self.line.release, phi, self.line.weight, renew=False, places=self._told_by_line()
         )
         return fit
+
+    def _family(self, rows: Array) -> Family:
+        """Return the kernels that were asked for, or all parts that the inputs call for."""
+        if self.options.own_kernels:
+            return KernelFamily.of(self.options.own_kernels, self.columns)
+        first = first_metric(rows)
+        return MetricFamily(first, first, self.tails)
 
     def _told_by_line(self) -> tuple[Location, ...]:
         """Return where targets lie by the line's constant, of kinds whose average says it."""

@@ -12,7 +12,7 @@ import numpy as np
 from dpgp.features.inputs import BoxFeatures, Residuals
 from dpgp.features.linear import LinearFeatures, UnitLine
 from dpgp.inference.many.mixed import mixed_pool
-from dpgp.inference.many.plan import buys_input_model, clip_kappa, linear_share
+from dpgp.inference.many.plan import buys_input_model, linear_share
 from dpgp.inference.many.synthetic import (
     CONSTANT_SHARE,
     SMALLEST_SIZE,
@@ -64,8 +64,7 @@ class LinearStage:
         line, places = BoxFeatures(known.inputs, _features(known)), known.locations
         weights = np.zeros((len(places), line.dimension))
         weights[:, 0] = [place.centre / np.sqrt(CONSTANT_SHARE) for place in places]
-        kappa = clip_kappa(known.signal)
-        clips = [place.scale * first_clip(place, kappa) for place in places]
+        clips = [place.scale * first_clip(place, known.kappa) for place in places]
         return GramQuery(line, Residuals(line, weights, np.array(clips)))
 
     def learn(self, known: Known, release: GramRelease) -> None:

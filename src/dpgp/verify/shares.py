@@ -11,7 +11,7 @@ Share = Callable[[ClaimedFit], float]
 
 DEFAULT_WEIGHTS = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)
 """Weights of stages where none were asked for."""
-UNLIMITED_STAGES = 4
+UNLIMITED_STAGES = 8
 """Stages in a learned metric where nothing has a price."""
 
 INPUT_MODEL, CELLS, GUARD = 0.05, 0.05, 0.03

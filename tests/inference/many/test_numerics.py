@@ -30,7 +30,7 @@ from dpgp.inference.many.records import (
     operator_of,
     read_records,
 )
-from dpgp.inference.many.target import Centre, Target, residual_sd
+from dpgp.inference.many.target import Centre, Measured, Target, residual_sd
 from dpgp.inference.residual_law import gaussian_law
 from dpgp.kernels.linear import constant, straight
 from dpgp.kernels.stationary import RBF
@@ -322,3 +322,14 @@ def test_sampling_errors_of_a_record_are_those_of_its_gram_matrix():
     privacy = (2.0 / n) ** 2
     squares = np.linalg.eigvalsh(B) * square / n
     assert ratio == pytest.approx((squares[1] - squares[0]) / (squares.sum() + 2 * privacy))
+
+
+def test_small_residuals_are_believed_where_nothing_is_clipped():
+    n, sd = 1000.0, 0.2
+    target = Target(Location(0.0, 0.1), n, np.inf, Centre(NONE, NONE), None, FAMILY.start)
+    target.forecast = sd
+    square = (sd / target.clip) ** 2
+    assert square < 0.01
+    target.take(Measured(np.zeros(2), square, 0.0, 0.0, 1.0), np.zeros((2, 1024)), np.ones(2))
+    slope = target._slope(target.tau)
+    np.testing.assert_allclose(target.records[0].variance, sd**2 / n / slope**2, rtol=0.5)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -53,6 +54,13 @@ class Dictionary:
     def priors(self) -> PriorCovariances:
         """Prior covariances of the weights."""
         return self.family.covariances(self.features.anchors, self.features.projection)
+
+    def without(self, part: Any, U: Array) -> Array:
+        """Return what is left of φ, as columns, without a part of the reference kernel."""
+        phi = self.features.evaluate(U)
+        if part is not None and isinstance(self.features, InducingFeatures):
+            phi -= self.features.evaluate_part(part, U)
+        return phi
 
     def seen_by(self, operator: Array) -> Array:
         """Return HΦ, what a record of this operator H sees of the weights; computed once."""

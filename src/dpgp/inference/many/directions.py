@@ -16,6 +16,8 @@ models".
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dpgp.inference.many.dictionary import Dictionary
@@ -55,21 +57,21 @@ STEP = 0.01
 """Half of the distance of two points whose difference is a gradient: far below any length."""
 
 
-def gradient_metric(dictionary: Dictionary, belief: WeightBelief) -> Array:
-    """Return M under a belief about f."""
+def gradient_metric(dictionary: Dictionary, belief: WeightBelief, rough: Any = None) -> Array:
+    """Return M under a belief about f, or about f without a ``rough`` part of its kernel."""
     X = dictionary.synthetic[:POINTS]
     D = X.shape[1]
     few = max(1, MOST_MOVED // D)
-    outer = sum(_outer(dictionary, belief, X[k : k + few]) for k in range(0, len(X), few))
+    outer = sum(_outer(dictionary, belief, X[k : k + few], rough) for k in range(0, len(X), few))
     C = dictionary.second_moments
     values = dictionary.values @ belief.mean
     variance = float(np.var(values)) + float(np.sum((belief.root @ C) * belief.root))
     return np.asarray(outer / len(X) / max(variance, 1e-12))
 
 
-def _outer(dictionary: Dictionary, belief: WeightBelief, X: Array) -> Array:
+def _outer(dictionary: Dictionary, belief: WeightBelief, X: Array, rough: Any) -> Array:
     """Return the sum of E[∇f ∇fᵀ] over some points."""
-    gradients = _gradients(dictionary, X)
+    gradients = _gradients(dictionary, X, rough)
     points, D, d = gradients.shape
     mean = gradients @ belief.mean
     spread = (gradients.reshape(-1, d) @ belief.root.T).reshape(points, D, -1)
@@ -77,9 +79,9 @@ def _outer(dictionary: Dictionary, belief: WeightBelief, X: Array) -> Array:
     return np.asarray(outer)
 
 
-def _gradients(dictionary: Dictionary, X: Array) -> Array:
+def _gradients(dictionary: Dictionary, X: Array, rough: Any) -> Array:
     """Return ∂φ/∂x at points by central differences, (points, D, d)."""
-    D, evaluate = X.shape[1], dictionary.features.evaluate
-    steps = STEP * np.eye(D)
-    ahead, behind = (evaluate((X[:, None] + s).reshape(-1, D)) for s in (steps, -steps))
+    D, steps = X.shape[1], STEP * np.eye(X.shape[1])
+    moved = ((X[:, None] + s).reshape(-1, D) for s in (steps, -steps))
+    ahead, behind = (dictionary.without(rough, U) for U in moved)
     return np.asarray((ahead - behind).T.reshape(len(X), D, -1) / (2 * STEP))

@@ -8,7 +8,8 @@ learned metric L:
           + s_4^2\,k_L(x, y)
 
 A metric that has learned too early that an input does not matter is never sure of it: the broad
-part keeps looking. Or a kernel of the user's, with its own hyperparameters.
+part keeps looking. Where inputs have long tails there is a line in these as they are, too
+(:mod:`dpgp.inference.many.tails`). Or a kernel of the user's, with its own hyperparameters.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 from dpgp.inference.hyperparameters import HyperPrior
 from dpgp.kernels.formula import batch_gram
 from dpgp.kernels.known import as_kernel
-from dpgp.kernels.linear import AdditiveRBF, constant, straight
+from dpgp.kernels.linear import AdditiveRBF, BrokenLines, constant, straight
 from dpgp.kernels.stationary import MetricRBF
 from dpgp.types import Array
 
@@ -46,6 +47,11 @@ intervals are too narrow. docs/results/simple.md."""
 LOWEST, HIGHEST = 0.3, 1.35
 """Smallest prior sd, relative to the reference, and largest one, that stages may come to: no part
 is given up while records are few, and none explains much more than there is. By hand."""
+
+TAIL_SD, LOG_SD_OF_TAIL_SD, LOWEST_TAIL = 0.3, 1.5, 0.03
+"""Reference sd of a line in inputs with long tails, that of its logarithm, and the least one. By
+hand: it may explain nothing or all. From a reference of 0.1 it grows too slowly, and a tenth of the
+accuracy is lost where it explains most."""
 
 FARTHEST = 2.0
 """Prior sds from its median that a hyperparameter of the user's kernel may come to in stages: a
@@ -118,8 +124,11 @@ class Family(Protocol):
         """Return a kernel, and its hyperparameters for every θ, in units of the bounds."""
         ...
 
-    def renewed(self, metric: Callable[[], Array]) -> Sequence[Family]:
-        """Return families to try between stages; ``metric`` tells the one of the posterior."""
+    def renewed(self, metric: Callable[[Any], Array]) -> Sequence[Family]:
+        """Return families to try between stages.
+
+        ``metric`` tells the one of the posterior, without a part of the reference kernel.
+        """
         ...
 
     @property
@@ -193,55 +202,73 @@ class OfKernel:
 
 @dataclass(frozen=True)
 class MetricFamily:
-    """The five parts; θ are the logarithms of their sds, and of a length that divides L."""
+    """The five parts, or six with ``tails``; θ are the logarithms of their sds and of a length.
+
+    The length divides L.
+    """
 
     root: Array  # L, (D, D)
     broad: Array  # L₀
-    climbed: int = len(REFERENCE)
+    tails: BrokenLines | None = None
     sweeps: int = 1
+
+    @cached_property
+    def _sds(self) -> Array:
+        """Reference sds of the parts."""
+        return REFERENCE if self.tails is None else np.insert(REFERENCE, -1, TAIL_SD)
+
+    def _with_tails(self, usual: float, of_tails: float) -> Array:
+        """Return one number for every part, another one for tails."""
+        every = np.full(len(REFERENCE), usual)
+        return every if self.tails is None else np.insert(every, -1, of_tails)
+
+    @property
+    def climbed(self) -> int:
+        """All but the length."""
+        return len(self._sds)
 
     @cached_property
     def reference(self) -> Any:
         """The kernel with the reference sds."""
-        return kernel_of(self.root, self.broad, REFERENCE)
+        return kernel_of(self.root, self.broad, self._sds, self.tails)
 
     @property
     def start(self) -> Array:
         """The reference sds, and a length of one."""
-        return np.append(np.log(REFERENCE), 0.0)
+        return np.append(np.log(self._sds), 0.0)
 
     @property
     def spreads(self) -> Array:
         """Those of the sds, and a smaller one of the length."""
-        return np.append(np.full(len(REFERENCE), LOG_SD), LOG_LENGTH_SD)
+        return np.append(np.full(self.climbed, LOG_SD), LOG_LENGTH_SD)
 
     def within(self, theta: Array) -> Array:
         """Return sds cut to their range; the length stays."""
-        cut = np.clip(theta[:-1], np.log(LOWEST * REFERENCE), np.log(HIGHEST))
-        return np.append(cut, theta[-1])
+        lowest = self._with_tails(LOWEST, LOWEST_TAIL) * self._sds
+        return np.append(np.clip(theta[:-1], np.log(lowest), np.log(HIGHEST)), theta[-1])
 
     def log_prior(self, theta: Array) -> float:
         """Return independent Gaussians on θ."""
-        sds = np.append(np.full(len(REFERENCE), LOG_SD_OF_SDS), LENGTH_SD)
+        sds = np.append(self._with_tails(LOG_SD_OF_SDS, LOG_SD_OF_TAIL_SD), LENGTH_SD)
         z = (theta - self.start) / sds
         return float(-0.5 * np.sum(z**2) - np.log(np.sqrt(2.0 * np.pi) * sds).sum())
 
     def covariances(self, anchors: Array, P: Array) -> SumOfParts:
         """Return Σ s_b² P K_b Pᵀ for any sds."""
-        grams = (kernel(anchors) for kernel in parts(self.root, self.broad))
+        grams = (kernel(anchors) for kernel in parts(self.root, self.broad, self.tails))
         return SumOfParts(self.root, anchors, P, np.stack([_through(P, gram) for gram in grams]))
 
     def in_bounds(self, thetas: Array, scale: float) -> tuple[Any, Array]:
         """Return the sum of the parts, whose hyperparameters are variances and the length."""
-        columns = len(self.root)
-        sizes = np.array([1.0, columns, 1.0, 1.0, 1.0])
+        sizes = np.ones(self.climbed)
+        sizes[1] = len(self.root)
         variances = 2.0 * (np.log(scale) + thetas[:, :-1]) - np.log(sizes)
-        kernel = kernel_of(self.root, self.broad, scale * REFERENCE)
+        kernel = kernel_of(self.root, self.broad, scale * self._sds, self.tails)
         return kernel, np.column_stack([variances, thetas[:, -1]])
 
-    def renewed(self, metric: Callable[[], Array]) -> list[MetricFamily]:
+    def renewed(self, metric: Callable[[Any], Array]) -> list[MetricFamily]:
         """Return the same in the metric of the posterior, and in one along the inputs alone."""
-        found = metric()
+        found = metric(None if self.tails is None else constant(TAIL_SD**2) * self.tails)
         return [replace(self, root=metric_root(M)) for M in (found, np.diag(np.diag(found)))]
 
     @property
@@ -255,7 +282,7 @@ class MetricFamily:
 
     def without_inputs(self, theta: Array) -> tuple[Array, float]:
         """Return the constant's sd, and next to nothing of the other parts."""
-        parts = np.log(NOTHING * REFERENCE[1:])
+        parts = np.log(NOTHING * self._sds[1:])
         return np.concatenate([theta[:1], parts, theta[-1:]]), PRIOR_OF_NOTHING
 
 
@@ -317,7 +344,7 @@ class KernelFamily:
         """Return the kernel and its θ as they are."""
         return self.kernel, thetas
 
-    def renewed(self, metric: Callable[[], Array]) -> list[KernelFamily]:
+    def renewed(self, metric: Callable[[Any], Array]) -> list[KernelFamily]:
         """Return nothing: the kernel was asked for."""
         return []
 
@@ -330,22 +357,26 @@ class KernelFamily:
         return theta, 0.0
 
 
-def parts(root: Array, broad: Array) -> tuple[Any, ...]:
-    """Return the kernels of the five parts, each of variance about one at most."""
+def parts(root: Array, broad: Array, tails: BrokenLines | None = None) -> tuple[Any, ...]:
+    """Return the kernels of the parts, each of variance about one; the smooth one is the last."""
     line = constant(1.0 / len(root), fixed=True) * straight()
-    return constant(1.0, fixed=True), line, AdditiveRBF(), MetricRBF(broad), MetricRBF(root)
+    long = () if tails is None else (tails,)
+    level = constant(1.0, fixed=True)
+    return level, line, AdditiveRBF(), MetricRBF(broad), *long, MetricRBF(root)
 
 
-def kernel_of(root: Array, broad: Array, sds: Array) -> Any:
+def kernel_of(root: Array, broad: Array, sds: Array, tails: BrokenLines | None = None) -> Any:
     """Return the sum of the parts; its hyperparameters are their variances and the length."""
-    level, line, additive, everywhere, smooth = (float(sd) ** 2 for sd in sds)
-    return (
+    level, line, additive, everywhere, *long, smooth = (float(sd) ** 2 for sd in sds)
+    kernel = (
         constant(level)
         + constant(line / len(root)) * straight()
         + constant(additive) * AdditiveRBF()
         + constant(everywhere) * MetricRBF(broad, fixed=("length_scale",))
-        + constant(smooth) * MetricRBF(root)
     )
+    if tails is not None:
+        kernel += constant(long[0]) * tails
+    return kernel + constant(smooth) * MetricRBF(root)
 
 
 def first_metric(synthetic: Array) -> Array:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -142,9 +142,10 @@ class MetricFit:
             if evidence > value:
                 value, self.dictionary, self.targets = evidence, dictionary, targets
 
-    def _metric(self) -> Array:
-        """Return the average over targets of the metric in which f is smooth."""
-        sums = sum(gradient_metric(self.dictionary, target.belief) for target in self.targets)
+    def _metric(self, rough: Any) -> Array:
+        """Return the average over targets of the metric in which f, less a part, is smooth."""
+        beliefs = [target.belief for target in self.targets]
+        sums = sum(gradient_metric(self.dictionary, belief, rough) for belief in beliefs)
         return np.asarray(sums) / len(self.targets)
 
     def _read_in(self, dictionary: Dictionary) -> tuple[float, Dictionary, list[Target]]:

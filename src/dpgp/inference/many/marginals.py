@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.domain import Box
-from dpgp.inference.warp import Warp, estimate_density
+from dpgp.inference.noisy_law import Candidates, Law, believe, bent_candidates, mass_candidates
+from dpgp.inference.warp import Warp, smooth_candidates
 from dpgp.types import Array
 
 ATOM_MASS = 0.04
@@ -25,6 +27,14 @@ LATTICE_MASS = 0.9
 CENTRAL = 0.02
 """Mass beyond either end of the central interval, which the affine half of the warp stretches. By
 hand: what lies beyond is few rows, or noise."""
+
+FALLS, HEAVINESS = (0.01, 0.03, 0.1, 0.3), (0.0, 0.25, 0.5)
+"""Scales, in widths of the box, and shapes of laws that fall from a bound, as counts, incomes and
+blood tests do; a shape of 0 is exponential. By hand: bends fill what lies between."""
+
+PRIOR_OF_FALLS = 0.01
+"""Prior probability of such laws. By hand: counts that say anything at all speak loudly for or
+against them, and noise alone shall be taken for an even spread."""
 
 FLOOR = 0.01
 """Mass spread evenly, so that the warp increases everywhere; by hand."""
@@ -91,10 +101,39 @@ def estimate_marginals(counts: Array, noise_std: float, n: float, box: Box) -> M
     bins = counts.shape[1]
     if not len(counts):
         return Marginals(np.empty((0, bins)), np.empty((0, bins)))
-    masses = np.array([estimate_density(row, noise_std, n) for row in counts]) / bins
+    family = plausible_inputs(bins)
+    masses = np.array([believe(row, noise_std, n, family).mean_masses for row in counts])
     lattices = [_lattice(low, high, bins) for low, high in zip(box.low, box.high, strict=True)]
     atoms = np.array([_atoms(m, places) for m, places in zip(masses, lattices, strict=True)])
     return Marginals(masses, atoms)
+
+
+@lru_cache(maxsize=4)
+def plausible_inputs(bins: int) -> Candidates:
+    """Return masses about even ones, and masses about such as fall from either bound.
+
+    About even masses, whatever stands out of the noise in a long tail is taken for rows.
+    """
+    smooth, below = smooth_candidates(bins), np.linspace(0.0, 1.0, bins + 1)[:-1]
+    laws = [(_fall(*choice), 0.0) for choice in product(FALLS, HEAVINESS)]
+    edges = np.append(below, np.inf)  # what lies beyond a bound is at it
+    down = bent_candidates(laws, edges, edges)
+    masses = [smooth.bins, down.bins, down.bins[:, ::-1]]
+    spreads = [smooth.spreads, down.spreads, down.spreads[:, ::-1, ::-1]]
+    counts = np.array([len(smooth.bins), 2 * len(down.bins)])
+    log_prior = np.repeat(np.log([1.0 - PRIOR_OF_FALLS, PRIOR_OF_FALLS] / counts), counts)
+    every = mass_candidates(np.concatenate(masses), np.concatenate(spreads))
+    return every._replace(log_prior=log_prior)
+
+
+def _fall(scale: float, heaviness: float) -> Law:
+    """Return the CDF 1 − (1 + ξx/s)^(−1/ξ) of a generalised Pareto law, 1 − exp(−x/s) at ξ = 0."""
+
+    def below(x: Array) -> Array:
+        z = x / scale
+        return np.asarray(-np.expm1(-(np.log1p(heaviness * z) / heaviness if heaviness else z)))
+
+    return below
 
 
 def _atoms(masses: Array, lattice: Array) -> Array:

@@ -34,6 +34,10 @@ POINTS_OF_ONE_INPUT = 64
 MOST_FEATURES = 400
 """Features of a stage: the rest of them would each carry little, and d²/2 noises cost time."""
 
+KAPPA_OF_TAILS = 4.0
+"""Residual sds at which stages clip before the law is known, where inputs have long tails: clipped
+harder, far rows all say the same, and no line is steep enough. By hand."""
+
 
 def target_share(signal: float) -> float:
     """Return the share of the histograms of the targets."""
@@ -85,6 +89,6 @@ def points_that_cover(coordinates: int) -> int:
     return int(POINTS_OF_ONE_INPUT * 4.0 ** min(coordinates - 1, 8))
 
 
-def clip_kappa(signal: float) -> float:
+def clip_kappa(signal: float, *, has_tails: bool = False) -> float:
     """Return where stages clip, in residual sds; nothing is clipped without noise."""
-    return math.inf if math.isinf(signal) else 1.0
+    return math.inf if math.isinf(signal) else KAPPA_OF_TAILS if has_tails else 1.0

@@ -69,6 +69,10 @@ NEARLY_ALL = 0.75
 of those of a bell were. By hand."""
 
 
+LEAST_SQUARE = 0.02
+"""Least mean clipped square of residuals that a noisy one is taken for, unless nothing is clipped
+and residuals are far below the clip. By hand."""
+
 LEAST_PART = 0.25
 """Part of what is not explained of the target's variance that residuals keep before their law is
 measured. By hand."""
@@ -155,7 +159,8 @@ class Target:
             self.clip = self.tau = self.forecast = min(2.0 * self.clip, self.widest)
             return
         scale = self.clip / self._slope(self.tau)
-        sampling = np.clip(measured.square, 0.02, 1.0) * squares / (self.n * measured.share)
+        least = min(LEAST_SQUARE, (self.tau / self.clip) ** 2)
+        sampling = np.clip(measured.square, least, 1.0) * squares / (self.n * measured.share)
         variance = (measured.noise**2 + sampling) * scale**2
         record = Record(operator, measured.cross * scale, variance, self.centre.values)
         self.records.append(record)
@@ -294,5 +299,5 @@ class Target:
 
 def first_clip(location: Location, kappa: float) -> float:
     """Return where the first stage clips, in scales."""
-    clips = math.isfinite(kappa) and location.is_clipped
-    return min(FIRST_CLIP if clips else math.inf, location.reach / location.scale)
+    widest = location.reach / location.scale
+    return min(FIRST_CLIP * kappa, widest) if location.is_clipped else widest

@@ -99,6 +99,36 @@ function additiveBasis(tree) {
   }));
 }
 
+// h_n(x_n) of all inputs: linear between knots, constant beyond them
+function brokenLines({ knots, heights }) {
+  return (x) => Float64Array.from(knots, (knot, n) => knot.slice(1).reduce((sum, end, j) => {
+    const step = end - knot[j], within = Math.min(Math.max(x[n] - knot[j], 0), step);
+    return sum + (heights[n][j + 1] - heights[n][j]) / step * within;
+  }, heights[n][0]));
+}
+
+// A kernel b(x)·b(z) of given functions b, the same for every θ
+function basisKernel(basisOf) {
+  return {
+    gram: (tree, Z) => {
+      const basis = basisOf(tree), all = Z.map((z) => basis(z));
+      const buffer = new Float64Array(draws(tree) * Z.length);
+      return (x) => {
+        const a = basis(x);
+        all.forEach((b, j) => {
+          const value = dot(a, b);
+          for (let t = 0; t < draws(tree); t += 1) buffer[t * Z.length + j] = value;
+        });
+        return buffer;
+      };
+    },
+    diagonal: (tree) => {
+      const basis = basisOf(tree);
+      return (x) => { const a = basis(x); return new Float64Array(draws(tree)).fill(dot(a, a)); };
+    },
+  };
+}
+
 // Two kernels in one
 function pairKernel(combine) {
   const combined = (first, second) => {
@@ -224,24 +254,8 @@ const KERNELS = {
       };
     },
   },
-  AdditiveRBF: {
-    gram: (tree, Z) => {
-      const basis = additiveBasis(tree), all = Z.map((z) => basis(z));
-      const buffer = new Float64Array(draws(tree) * Z.length);
-      return (x) => {
-        const a = basis(x);
-        all.forEach((b, j) => {
-          const value = dot(a, b);
-          for (let t = 0; t < draws(tree); t += 1) buffer[t * Z.length + j] = value;
-        });
-        return buffer;
-      };
-    },
-    diagonal: (tree) => {
-      const basis = additiveBasis(tree);
-      return (x) => { const a = basis(x); return new Float64Array(draws(tree)).fill(dot(a, a)); };
-    },
-  },
+  AdditiveRBF: basisKernel(additiveBasis),
+  BrokenLines: basisKernel(brokenLines),
   Sum: {
     ...pairKernel((first, second) => first + second),
     addWeighted: (tree, Z, weights) => {
