@@ -178,7 +178,8 @@ def _left_of_part(values: Array, shares: Sequence[float], n: float, noise_std: f
         root = np.sqrt(np.append(CONSTANT_PART, np.full(len(values), weight)))[:, None]
         J, S = slope * root * B, v * root * B * root.T + noise_std**2 * np.eye(len(g))
         precision += J.T @ np.linalg.solve(S, J)
-    return _varying(g, np.linalg.inv(precision)) / _varying(g, np.diag(prior))
+    V = np.asarray(np.linalg.inv(precision), dtype=np.float64)
+    return _varying(g, V) / _varying(g, np.diag(prior))
 
 
 def _varying(g: Array, V: Array) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -23,33 +23,22 @@ if TYPE_CHECKING:
     from dpgp.steps.known import Known
 
 
-LABELS = ("local scale", "local scale again")
-"""Names of the sweeps in the certificate."""
-
 SYNTHETIC_PLACES = 1024
 """Synthetic rows that stand for all: the model's own sd at each takes time."""
 
 
 @dataclass(frozen=True)
 class MeasureScale:
-    """Release the Gram matrix of a few features and of cut distances from the mean.
-
-    A second sweep asks once more, most of those inputs along which the first saw the scale change.
-    """
+    """Release the Gram matrix of a few features and of cut distances from the mean."""
 
     share: float
-    sweep: int = 0
     purpose: ClassVar[Purpose] = Purpose.SCALE
+    label: ClassVar[str] = "local scale"
     activity: ClassVar[str] = "looking how far observations scatter"
 
-    @property
-    def label(self) -> str:
-        """Name in the certificate."""
-        return LABELS[self.sweep]
-
     @classmethod
-    def planned(cls, purse: Purse) -> tuple[MeasureScale, ...]:
-        """Return the sweeps where intervals are calibrated and the scale can be told from noise."""
+    def planned(cls, purse: Purse) -> tuple[Self, ...]:
+        """Return the step where intervals are calibrated and the scale can be told from noise."""
         options = purse.options
         if not options.calibrate or not _has_room(options):
             return ()
@@ -59,7 +48,7 @@ class MeasureScale:
         share = scale_share(purse.rows, whole, layout.sweeps) / layout.sweeps
         if layout.error(purse.rows, whole / np.sqrt(share)) > WORTH:
             return ()
-        return tuple(cls(share, sweep) for sweep in range(layout.sweeps))
+        return (cls(share),)
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
         """Return the noise on features, distances and between them."""
@@ -106,9 +95,30 @@ class MeasureScale:
                 "no function of the scale: declined, or rows and budget could not tell it, or a "
                 "file not hold it"
             )
-        share = sum(step.share for step in planned)
-        twice = ", the second half where it changes most" if len(planned) > 1 else ""
-        return f"how far observations scatter at each x: {share:.1%} of the budget{twice}"
+        share = planned[0].share
+        return f"how far observations scatter at each x: {share:.1%} of the budget"
+
+
+@dataclass(frozen=True)
+class MeasureScaleAgain(MeasureScale):
+    """Ask once more, most of those inputs along which the first sweep saw the scale change."""
+
+    label: ClassVar[str] = "local scale again"
+    activity: ClassVar[str] = "looking where observations scatter most"
+
+    @classmethod
+    def planned(cls, purse: Purse) -> tuple[Self, ...]:
+        """Return the step where there is a first sweep, and inputs share the norm of its rows."""
+        has_second = layout_of(purse.options).sweeps > 1 and not purse.is_unlimited
+        return super().planned(purse) if has_second else ()
+
+    @classmethod
+    def why(cls, planned: Sequence[MeasureScale]) -> str:
+        """Say what the second sweep costs, or why there is none."""
+        if not planned:
+            return "no second look at the scale: one input, or no first look"
+        share = planned[0].share
+        return f"the same once more, for inputs along which it changes: {share:.1%} of the budget"
 
 
 def _sizes(posteriors: Sequence[Posterior]) -> list[float]:
