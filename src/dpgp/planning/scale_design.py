@@ -35,9 +35,8 @@ JOINT_LENGTH = 1.0
 """Length of the function of two numbers, in half-widths; by hand."""
 
 CONSTANT_PART = 0.1
-"""Share of the squared norm of φ for the constant. Its error is a third of that of a part with all
-the rest, and the law of the residuals corrects it once more; with a half, parts had 0.77 of their
-signal."""
+"""Share of the squared norm of φ for the constant: its sum is one over all rows, and the law of the
+residuals corrects it once more. With a half, parts would have three quarters of their signal."""
 
 SMALLEST_SHARE, LARGEST_SHARE = 0.02, 0.04  # of μ²; by hand, as the error that is paid for
 SUM_ERROR = 0.0135
