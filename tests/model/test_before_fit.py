@@ -78,7 +78,7 @@ def test_room_is_shared_by_points_scale_and_targets():
         points, scale = most_points(inputs, targets), has_room_for_scale(inputs, targets)
         assert points >= FEWEST_POINTS
         assert numbers(inputs, targets, points, with_scale=scale) <= 0.75 * MOST_NUMBERS
-    assert scale_layout(7, False).features.dimension == file_room._scale_points(7)
+    assert scale_layout((0, 5, 1), False).features.dimension == file_room._scale_points(7)
 
 
 def values(part):

@@ -82,6 +82,12 @@ REGISTRY = {
         5,
         reads_files=True,
     ),
+    "groups": Experiment(
+        "dpgp_experiments.groups",
+        "Coverage by level of every category and by octile of every number",
+        20,
+        reads_files=True,
+    ),
     "few-inputs": Experiment(
         "dpgp_experiments.few_inputs",
         "One and two inputs: a fixed grid or a learned metric",

@@ -226,11 +226,12 @@ class Residuals:
 
 @dataclass(frozen=True)
 class CutDistances:
-    r""":math:`q = 2\min(|r|, 1) - 1` of residuals r that are divided by their clip."""
+    r""":math:`q = 2\min(\max(|r| - a, 0)/(1 - a), 1) - 1` of residuals r divided by their clip."""
 
     residuals: Residuals
+    start: float = 0.0  # a
 
     def of(self, inputs: Array, targets: Array, features: FeatureMap, phi: Array) -> Array:
         """Return how far the targets of a block are from the function, cut and centred."""
-        r = self.residuals.of(inputs, targets, features, phi)
-        return np.asarray(2.0 * np.minimum(np.abs(r), 1.0) - 1.0)
+        r = np.abs(self.residuals.of(inputs, targets, features, phi))
+        return np.asarray(2.0 * np.clip((r - self.start) / (1.0 - self.start), 0.0, 1.0) - 1.0)

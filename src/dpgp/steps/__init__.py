@@ -17,7 +17,7 @@ from dpgp.steps.guard import Guard
 from dpgp.steps.input_model import CellCounts, InputHistograms
 from dpgp.steps.linear_stage import LinearStage
 from dpgp.steps.residual_law import ResidualHistograms
-from dpgp.steps.scale import MeasureScale
+from dpgp.steps.scale import MeasureScale, MeasureScaleAgain
 from dpgp.steps.stage import Stage
 from dpgp.steps.target_histograms import TargetHistograms
 
@@ -30,6 +30,7 @@ __all__ = [
     "InputHistograms",
     "LinearStage",
     "MeasureScale",
+    "MeasureScaleAgain",
     "Purpose",
     "Purse",
     "ResidualHistograms",
@@ -50,6 +51,7 @@ KINDS: tuple[type[Step], ...] = (
     ResidualHistograms,
     Guard,
     MeasureScale,
+    MeasureScaleAgain,
     Calibrate,
 )
 """All kinds of steps, in the order in which a fit takes them."""

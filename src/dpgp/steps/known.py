@@ -15,7 +15,7 @@ from dpgp.inference.conformal import Calibration
 from dpgp.inference.few.fit import FixedFit
 from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import Fit
-from dpgp.inference.local_scale import LocalScale
+from dpgp.inference.local_scale import Distances, LocalScale
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.families import Family, KernelFamily, MetricFamily, first_metric
 from dpgp.inference.many.fit import MetricFit
@@ -50,8 +50,9 @@ class Known:
 
     Of many inputs: ``locations`` of the targets, ``marginals`` of the columns of numbers, masses of
     the ``levels`` of every category, ``synthetic`` rows, and the ``line``. ``scales`` has one
-    function of the scale a target, none before it is known, and ``findings`` released plain values
-    of steps that only tell something, by their labels.
+    function of the scale a target, none before it is known, ``distances`` what every sweep told of
+    it, target by target, and ``scale_variances`` what is expected of its parts. ``findings`` are
+    released plain values of steps that only tell something, by their labels.
     """
 
     options: Options
@@ -67,6 +68,8 @@ class Known:
     synthetic: Array = field(default_factory=lambda: np.empty((0, 0)))
     line: Line | None = None
     scales: tuple[LocalScale, ...] = ()
+    distances: tuple[Sequence[Distances], ...] = ()
+    scale_variances: Array | None = None
     findings: dict[str, Any] = field(default_factory=dict)
 
     @classmethod

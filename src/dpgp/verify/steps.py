@@ -123,15 +123,22 @@ BEFORE_STAGES = (
     ),
 )  # fmt: skip
 
+LOCAL_SCALE = PlannedStep(
+    "local scale", "gram", _two, _gram_of(lambda fit: fit.scale_features or 0),
+    lambda fit: fit.calibrates and fit.scale_features is not None, shares.for_scale,
+    lambda fit: fit.scale_features is not None,
+)  # fmt: skip
+"""One or two sweeps of it."""
+
 AFTER_STAGES = (
     PlannedStep(
         "guard of the mean", "gram", _two, _gram_of(lambda fit: fit.coordinates + 1),
         shares.guards, shares.constant(shares.GUARD),
     ),
-    PlannedStep(
-        "local scale", "gram", _two, _gram_of(lambda fit: fit.scale_features or 0),
-        lambda fit: fit.calibrates and fit.scale_features is not None, shares.for_scale,
-        lambda fit: fit.scale_features is not None,
+    LOCAL_SCALE,
+    replace(
+        LOCAL_SCALE, label="local scale again", left=None,
+        is_taken=lambda fit: LOCAL_SCALE.is_taken(fit) and shares.sweeps_of_scale(fit) > 1,
     ),
     PlannedStep(
         "residual histograms", "histograms", _targets,
