@@ -60,10 +60,10 @@ class Count:
     def learn(self, known: Known, release: Any) -> None:
         """Take the noisy number, at least two; end the fit where hardly a row can be used."""
         usable, *levels = release.tolist()
-        known.n = max(usable, 2.0)
         options = known.options
+        noise = self._noise(options, known.mu_of(self.share))
+        known.n, known.n_std = max(usable, 2.0), noise.sigma
         if options.rows_may_be_unusable:
-            noise = self._noise(options, known.mu_of(self.share))
             needed = FEWEST * options.max_rows_per_unit / known.mu
             if are_unusable(usable, noise.sigma, known.told, needed):
                 columns = zip(counted_columns(options), levels, strict=True)
