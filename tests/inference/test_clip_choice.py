@@ -42,6 +42,11 @@ def test_skewed_laws_are_clipped_wider():
     assert best_kappa(GAUSSIAN, n, mu, 8.0) < best_kappa(EXPONENTIAL, n, mu, 8.0)
 
 
+def test_two_values_are_not_suspected_of_a_tail():
+    assert ONES.odds > 0.95
+    assert ONES.unseen(1.0) < 1e-3 < EXPONENTIAL.unseen(1.0)
+
+
 def test_two_values_are_not_clipped_where_rows_allow_it():
     assert best_kappa(ONES, 50_000, 0.3, 8.0) >= 2.0
 
@@ -92,7 +97,7 @@ def test_no_law_of_that_sd_has_more_beyond(share):
     low, high = -np.sqrt(share / (1 - share)), np.sqrt((1 - share) / share)
     excess = share * np.maximum(FAR_DOUBT * high - CLIPS, 0.0)
     skewed = np.array([np.zeros_like(CLIPS), np.full_like(CLIPS, 1e-30)])
-    law = replace(EXPONENTIAL, odds=1.0, beyond=skewed, largest=np.inf)
+    law = replace(EXPONENTIAL, tail_odds=1.0, beyond=skewed, largest=np.inf)
     assert (excess <= np.sqrt(law.doubted_beyond[1]) * (1 + 1e-9)).all()
     # attained where the clip is halfway between the two values
     halfway = FAR_DOUBT * (low + high) / 2

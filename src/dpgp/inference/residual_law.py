@@ -66,7 +66,7 @@ class ResidualLaw:
     E(z − a)₊, what lies beyond a clip below and above. ``log_sd`` is what was found of the
     logarithm of the sd in the histogram's unit, ``log_sd_error`` how well, and ``odds`` the
     probability that the law is no bell, a half before it is measured. No value is beyond the
-    ``largest``.
+    ``largest``, and ``tail_odds`` is the probability of a tail, which two values have not.
     """
 
     moments: Array
@@ -77,6 +77,7 @@ class ResidualLaw:
     log_sd_error: float = math.inf
     odds: float = 0.5
     largest: float = math.inf
+    tail_odds: float = 0.5
 
     @property
     def clarity(self) -> float:
@@ -134,9 +135,9 @@ class ResidualLaw:
         r"""Mean square of what far values that none has seen may add beyond a clip.
 
         Of the most that a law of the sd D can have, :math:`(\sqrt{D^2 + a^2} - a)/2` (Scarf 1958),
-        as much as it is probable that the law is no bell.
+        as much as it is probable that the law has a tail.
         """
-        most = self.odds * (np.hypot(FAR_DOUBT, a) - a) / 2
+        most = self.tail_odds * (np.hypot(FAR_DOUBT, a) - a) / 2
         return np.where(a >= self.largest, 0.0, most**2)
 
 
@@ -184,7 +185,8 @@ def measured_law(belief: LawBelief, largest: float) -> ResidualLaw:
     Shapes are averaged, every candidate in units of its own sd; biases in units of the typical sd,
     since far values make both sd and bias large.
     """
-    suspect = (kinds() != Kind.BELL)[belief.is_likely]
+    found = kinds()[belief.is_likely]
+    suspect = found != Kind.BELL
     belief, z = belief.likely(), np.clip(_MIDDLES, -largest, largest)
     weights, masses = belief.weights, np.maximum(np.diff(belief.bent, axis=1), 0.0)
     masses /= masses.sum(axis=1, keepdims=True)
@@ -208,6 +210,7 @@ def measured_law(belief: LawBelief, largest: float) -> ResidualLaw:
         float(error),
         odds,
         largest / float(np.exp(log_sd)),
+        float(weights @ (suspect & (found != Kind.TWO_VALUES))),
     )
 
 
