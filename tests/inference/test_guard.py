@@ -3,6 +3,7 @@ import pytest
 from simulated_stages import features_1d, model_1d, release, rows_1d
 
 from dpgp.features.linear import LinearFeatures
+from dpgp.inference.clip_choice import Interval, beyond_interval
 from dpgp.inference.few.evidence import combine_stages
 from dpgp.inference.few.gram_estimate import IsotropicEstimate, estimate_gram
 from dpgp.inference.few.target import infer
@@ -44,9 +45,9 @@ def guarded_fit(noise_of, n=4000, seed=0, sigma=2.0, scale=0.1):
         n=float(n),
     )
     measurement = combine_stages(stages, state.gram, state.moments)
-    bias, beyond = (
-        BiasPrior.at(gaussian_law(), R, state.moments.noise) for R in (stages[-1].clip, guard.clip)
-    )
+    noise, widest = state.moments.noise, Interval(2.0, 2.0)
+    bias = BiasPrior.at(gaussian_law(), stages[-1].clip, noise)
+    beyond = beyond_interval(gaussian_law(), noise, guard.interval, widest)
     after = apply_guard(
         guard,
         measurement,
@@ -115,18 +116,27 @@ def test_a_guard_that_says_nothing_corrects_by_what_the_law_expects():
 
 
 def test_a_guard_that_clips_leaves_what_lies_beyond():
-    beyond = BiasPrior(0.01, 0.02, 0.02)
-    wide, narrow = (exact_measurement(np.zeros_like, beyond=b)[2] for b in (NO_BIAS, beyond))
-    left = np.sqrt(mean_std(narrow) ** 2 - mean_std(wide) ** 2)
-    assert left == pytest.approx(0.03, rel=0.02)
-    assert beyond.size == pytest.approx(0.03)
+    found = exact_measurement(np.zeros_like, beyond=0.03)[2]
+    # the prior of the bias, given a measurement of it with the error 0.03
+    expected = 1.0 / np.sqrt(1.0 / BIAS.sd**2 + 1.0 / 0.03**2)
+    assert mean_std(found) == pytest.approx(expected, rel=0.02)
 
 
-def test_what_no_line_follows_is_added_everywhere():
+def test_what_no_line_follows_is_added_at_places_and_not_to_the_average():
     straight, uneven = (exact_measurement(np.zeros_like, bias=bias)[2] for bias in (BIAS, UNEVEN))
     phi = features_1d(8, 0.4).evaluate(np.linspace(-0.9, 0.9, 21)[:, None])
     before, after = (np.einsum("dn,de,en->n", phi, m.V, phi) for m in (straight, uneven))
-    assert np.all(after - before >= 0.8 * UNEVEN.uneven**2)
+    assert np.mean(after - before) >= 0.8 * UNEVEN.uneven**2
+    assert mean_std(uneven) < mean_std(straight) + 0.1 * UNEVEN.uneven
+
+
+@pytest.mark.parametrize("middle", [-0.3, 0.4])
+def test_residuals_about_another_middle_say_the_same(middle):
+    plain, moved = (
+        exact_measurement(lambda x: 0.01 + 0.01 * x, bias=UNEVEN, middle=m) for m in (0.0, middle)
+    )
+    np.testing.assert_allclose(moved[0], plain[0], atol=1e-3)
+    assert moved[2].noise == pytest.approx(plain[2].noise, rel=0.02)
 
 
 def test_nothing_is_biased_where_nothing_can_be_clipped():
@@ -142,7 +152,8 @@ def exact_measurement(
     sigma_c=0.1,
     sigma_a=0.1,
     bias=BIAS,
-    beyond=NO_BIAS,
+    beyond=0.0,
+    middle=0.0,
 ):
     """A nearly exact stage about f and a guard that sees f + shift(x)."""
     features, rng = features_1d(8, 0.4), np.random.default_rng(seed)
@@ -153,9 +164,10 @@ def exact_measurement(
     B_inverse = np.linalg.inv(phi @ phi.T + 1e-6 * np.eye(8))
     w = B_inverse @ (phi @ y)
     moments = Moments(w, 0.01 * B_inverse, 0.1)
-    r = y + shift(X[:, 0]) - w @ phi
+    r = y + shift(X[:, 0]) - w @ phi - middle
     c = float(r @ r) if second_moment is None else n * second_moment
-    guard = StageRelease(simple @ r, simple @ simple.T, c, sigma_a, 0.1, sigma_c, 10.0, w, float(n))
+    sums = (simple @ r, simple @ simple.T, c)
+    guard = StageRelease(*sums, sigma_a, 0.1, sigma_c, 10.0, w, float(n), middle=middle)
     U = np.linspace(-1, 1, 41)[:, None]
     L = embed(features.evaluate(U), SIMPLE.evaluate(U))
     measurement = combine_stages(stages, gram, moments)

@@ -61,6 +61,11 @@ REGISTRY = {
     "outcomes": Experiment(
         "dpgp_experiments.outcomes", "Outcomes and columns that are not Gaussian or uniform", 5
     ),
+    "averages": Experiment(
+        "dpgp_experiments.averages",
+        "Averages of f beside a private mean: skewed outcomes and bounds that are too wide",
+        8,
+    ),
     "yes-no": Experiment(
         "dpgp_experiments.yes_no",
         "PrivateGPClassifier on real people, beside private logistic regression and a network",

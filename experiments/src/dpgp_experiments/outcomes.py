@@ -83,7 +83,7 @@ def fit_outcome(
 ) -> Iterator[tuple[Trial, Measures]]:
     """Fit one simulated outcome with every ε and without privacy, and score it."""
     law, X = LAWS[name], rng.uniform(-1.0, 1.0, (n, inputs))
-    y, seed = law.draw(_index(X), rng), int(rng.integers(2**31))
+    y, seed = law.draw(index_of(X), rng), int(rng.integers(2**31))
     points = (
         np.linspace(-1.0, 1.0, TEST_ROWS)[:, None]
         if inputs == 1
@@ -95,13 +95,13 @@ def fit_outcome(
             epsilon, DELTA, bounds=[(-1, 1)] * inputs, target_bounds=law.bounds, n_jobs=1,
             random_state=seed,
         ).fit(X, y)  # fmt: skip
-        score = score_mean(gp, points, law.mean(_index(points)), exact)
+        score = score_mean(gp, points, law.mean(index_of(points)), exact)
         exact = score["rmse"] if exact is None else exact
         task = f"{name}, n = {n:,}" + (f", {inputs} inputs" if inputs > 1 else "")
         yield Trial(task, OURS, float(epsilon), DELTA), score
 
 
-def _index(X: Array) -> Array:
+def index_of(X: Array) -> Array:
     """Return what the outcome depends on, Σx/√D cut to [−1, 1]."""
     return np.asarray(np.clip(X.sum(axis=1) / np.sqrt(X.shape[1]), -1.0, 1.0))
 

@@ -210,18 +210,19 @@ class RowValues(Protocol):
 
 @dataclass(frozen=True)
 class Residuals:
-    r""":math:`(t - \phi(x)^\top w)/R` for every target t, its weights w and its clip R."""
+    r""":math:`(t - \phi(x)^\top w - m)/R` for every target t its weights w, clip R, middle m."""
 
     features: FeatureMap
     weights: Array  # (K, d)
     clips: Array  # (K,)
+    middles: Array | float = 0.0  # (K, 1)
 
     def of(self, inputs: Array, targets: Array, features: FeatureMap, phi: Array) -> Array:
         """Return the residuals of a block, given the features ``phi`` that ``features`` made."""
         own = phi if features is self.features else self.features.evaluate(inputs)
         # summed in the same order for every row, which a matrix product need not do
         mean = np.einsum("kd,dn->kn", self.weights, own)
-        return np.asarray((targets - mean) / self.clips[:, None])
+        return np.asarray((targets - mean - self.middles) / self.clips[:, None])
 
 
 @dataclass(frozen=True)

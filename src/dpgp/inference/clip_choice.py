@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from dpgp.inference.clipping import huber_bias
 from dpgp.inference.residual_law import CLIPS, ResidualLaw
+from dpgp.types import Array
 
 DIRECTIONS = {1: 8.0, 2: 15.0}
 """How many directions of the weights a fit learns, about, by the number of inputs; by hand."""
@@ -43,8 +45,47 @@ def best_kappa(law: ResidualLaw, n: float, mu: float, directions: float) -> floa
     return float(CLIPS[np.argmin(cost)])
 
 
-def guard_kappa(law: ResidualLaw, n: float, mu: float) -> float:
-    """Return where the guard clips: the least of its noise 2κ/nμ and of the bias beyond κ."""
-    _, even, uneven = law.biases
-    cost = (2 * CLIPS / (mu * n)) ** 2 + even + uneven
-    return float(CLIPS[np.argmin(np.where(CLIPS >= SMALLEST_CLIP, cost, np.inf))])
+ROUNDING = 1e-9
+"""Of an end that is kept as middle and half-width: it is where residuals end none the less."""
+
+
+class Interval(NamedTuple):
+    """Where residuals are clipped to, from −below to above."""
+
+    below: float
+    above: float
+
+    @property
+    def half_width(self) -> float:
+        """Half of its length, by which noise grows."""
+        return (self.above + self.below) / 2
+
+    @property
+    def middle(self) -> float:
+        """Its middle."""
+        return (self.above - self.below) / 2
+
+
+def guard_interval(law: ResidualLaw, sd: float, n: float, mu: float, widest: Interval) -> Interval:
+    r"""Return where a guard clips: the least of its noise and of what lies beyond.
+
+    Minimises :math:`(2h/n\mu)^2 + E[B^2] + E[A^2]` for the half-width h and what may lie below and
+    above, so that a tail on one side moves the middle. Nothing lies beyond the ``widest``.
+    """
+    down, up = (np.clip(CLIPS * sd, min(SMALLEST_CLIP * sd, most), most) for most in widest)
+    noise = (down[:, None] + up) / (n * mu)
+    beyond = _squares(law, sd, 0, down, widest)[:, None] + _squares(law, sd, 1, up, widest)
+    below, above = np.unravel_index(np.argmin(noise**2 + beyond), noise.shape)
+    return Interval(float(down[below]), float(up[above]))
+
+
+def beyond_interval(law: ResidualLaw, sd: float, interval: Interval, widest: Interval) -> float:
+    """Return the root mean square of what an interval cuts off the mean of residuals."""
+    squares = (_squares(law, sd, k, np.array(end), widest) for k, end in enumerate(interval))
+    return math.sqrt(float(sum(squares)))
+
+
+def _squares(law: ResidualLaw, sd: float, side: int, ends: Array, widest: Interval) -> Array:
+    """Mean squares of what lies beyond ends on one side: nothing where residuals end."""
+    squares = sd**2 * np.interp(ends / sd, CLIPS, law.doubted_beyond[side])
+    return np.where(ends >= widest[side] * (1.0 - ROUNDING), 0.0, squares)

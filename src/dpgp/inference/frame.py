@@ -12,8 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpgp.features.base import FeatureMap
 from dpgp.features.inputs import Residuals
+from dpgp.inference.clip_choice import Interval
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
@@ -36,10 +40,18 @@ class InputModel:
 
     def thinned(self, most: int) -> InputModel:
         """Return at most so many places that stand for all rows: the first, in no order."""
+        return self._some(np.arange(most)) if len(self.places) > most else self
+
+    def thinned_along(self, values: Array, most: int) -> InputModel:
+        """Return at most so many places, evenly along a function's values, to keep its average."""
         if len(self.places) <= most:
             return self
-        weights = self.weights[:most] * (self.weights.sum() / self.weights[:most].sum())
-        return InputModel(self.places[:most], weights)
+        even = (np.arange(most) + 0.5) * len(values) / most
+        return self._some(np.argsort(values, kind="stable")[even.astype(np.intp)])
+
+    def _some(self, kept: NDArray[np.intp]) -> InputModel:
+        weights = self.weights[kept]
+        return InputModel(self.places[kept], weights * (self.weights.sum() / weights.sum()))
 
 
 class Fit(Protocol):
@@ -87,7 +99,7 @@ class Fit(Protocol):
         """What all stages together believe of f."""
         ...
 
-    def guard_clips(self, mu: float) -> list[float]:
+    def guard_intervals(self, mu: float) -> list[Interval]:
         """Return where a guard of the mean clips."""
         ...
 

@@ -56,6 +56,10 @@ CORE_ERROR = 0.1
 LEAST_VARIANCE = 0.5
 """Share of the core's σ² below which a noisy wide second moment cannot take it; by hand."""
 
+LEAST_LEFT = 0.1
+"""Smallest share of the features' variance that a line leaves, by which the rest is enlarged: few
+features have hardly more than a line. By hand."""
+
 RIDGE = 1e-8
 """Of the mean eigenvalue, in the least squares of `embed`: features may be nearly dependent."""
 
@@ -114,25 +118,27 @@ def apply_guard(
     L: Array,
     *,
     bias: BiasPrior,
-    beyond: BiasPrior,
+    beyond: float,
 ) -> Moments:
     """Condition w + Lb on S; φ_s ≈ Lᵀφ.
 
-    ``bias`` is what the stages' clip is expected to cause, ``beyond`` what the guard's own does.
+    ``bias`` is what the stages' clip is expected to cause, ``beyond`` the rms of what the guard's
+    own does.
     """
     noise_variance = _wide_noise(guard, gram, moments)
     z, cross, total = _joint(guard, measurement, moments, L, noise_variance)
     mean, sds = bias.of_line(L.shape[1])
     prior, B_s = np.diag(sds**2), L.T @ gram.B @ L
+    cut = B_s[:, 0] * beyond / math.sqrt(CONSTANT_SHARE)
     # Cov(z), Cov(w + Lb, z)
-    S = total + B_s @ prior @ B_s
+    S = total + B_s @ prior @ B_s + np.outer(cut, cut)
     c = cross + L @ prior @ B_s
     # E[w + Lb | z] = ŵ + L·mean + cS⁻¹(z − B_s·mean),  Cov = V + L·prior·Lᵀ − cS⁻¹cᵀ
     solved = np.linalg.solve(S, np.column_stack([z - B_s @ mean, c.T]))
     w = moments.w + L @ mean + c @ solved[:, 0]
     V = moments.V + L @ prior @ L.T - c @ solved[:, 1:]
     # Cov(w, z) is that of an average θ: with hardly any noise it can exceed what V leaves
-    V = positive_part(V) + _left(bias.uneven, beyond, L)
+    V = positive_part(V) + _uneven(bias.uneven, L, gram.B)
     return Moments(w, V, math.sqrt(noise_variance))
 
 
@@ -145,21 +151,31 @@ def expect_bias(moments: Moments, bias: BiasPrior, L: Array) -> Moments:
     return Moments(moments.w + L @ mean, V, moments.noise)
 
 
-def _left(uneven: float, beyond: BiasPrior, L: Array) -> Array:
-    """Covariance of the bias that no line follows, ‖φ‖ ≤ 1, and of what the guard's clip leaves."""
-    constant = L[:, 0] * beyond.size / math.sqrt(CONSTANT_SHARE)
-    return np.asarray(uneven**2 * np.eye(len(L)) + np.outer(constant, constant))
+def _uneven(size: float, L: Array, B: Array) -> Array:
+    """Covariance ∝ QQᵀ of a bias that no line follows, Q = I − L(LᵀBL)⁻¹LᵀB, as large as u²I.
+
+    Its sums with φ_s are nothing: those are what the guard tells.
+    """
+    M = L.T @ B
+    Q = np.eye(len(L)) - L @ np.linalg.pinv(M @ L, rcond=RIDGE, hermitian=True) @ M
+    left = Q @ Q.T
+    share = float(np.sum(left * B)) / float(np.trace(B))
+    return np.asarray(size**2 / max(share, LEAST_LEFT) * left)
 
 
 def _wide_noise(guard: StageRelease, gram: GramEstimate, moments: Moments) -> float:
     """Return the mean of σ² ~ N(σ_core², (TAIL_SD σ_core²)²) given c = n(σ² + spread) + noise."""
     core, n = moments.noise**2, guard.n
     spread = mean_square(np.zeros(len(moments.w)), moments.V, gram, n)
-    surprise = guard.c / n - spread - core
+    # Σr² = Σ(r − m)² + 2mΣ(r − m) + nm²
+    m, unit = guard.middle, math.sqrt(CONSTANT_SHARE)
+    square = guard.c + 2 * m * guard.A[0] / unit + n * m**2
+    noise = math.hypot(guard.sigma_c, 2 * m * guard.sigma_a / unit)
+    surprise = square / n - spread - core
     # Var(c/n) = σ_c²/n² + 2(σ_core² + spread)²/n + (CORE_ERROR σ_core²)²
-    known = (guard.sigma_c / n) ** 2 + 2 * (core + spread) ** 2 / n + (CORE_ERROR * core) ** 2
+    known = (noise / n) ** 2 + 2 * (core + spread) ** 2 / n + (CORE_ERROR * core) ** 2
     tail = (TAIL_SD * core) ** 2
-    return max(core + surprise * tail / (known + tail), LEAST_VARIANCE * core)
+    return max(core + float(surprise) * tail / (known + tail), LEAST_VARIANCE * core)
 
 
 def _joint(
@@ -175,7 +191,9 @@ def _joint(
     MK = M @ shared
     total = M @ moments.V @ M.T - MK - MK.T + noise_variance * (M @ L)
     privacy = guard.sigma_a**2 + JITTER * noise_variance * guard.n
-    z = guard.A - M @ (moments.w - guard.w0)
+    # residuals are about w₀ + m, and φ_s has √share as its constant
+    about = guard.w0 + guard.middle / math.sqrt(CONSTANT_SHARE) * L[:, 0]
+    z = guard.A - M @ (moments.w - about)
     return z, moments.V @ M.T - shared, positive_part(total) + privacy * np.eye(len(M))
 
 

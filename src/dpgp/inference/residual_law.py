@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from dpgp.arithmetic import TINY
 from dpgp.inference import clipping
 from dpgp.inference.noisy_law import LawBelief
 from dpgp.inference.residual_families import GRID, Kind, both_sides, kinds
@@ -40,8 +41,11 @@ BIAS_SIZE = 2.0
 """Prior sd of the bias where no law is known, in units of that of exponential noise. By hand."""
 
 FAR_DOUBT = 2.0
-"""Prior sd of the bias of a law that is no bell, in units of what its candidates say: noise hides
-the few far values that cause most of it. By hand."""
+"""Sd that a law which is no bell may have, in units of that which its counts tell: noise hides the
+few far values that cause most of a bias. By hand."""
+
+TAIL_FROM = 2.0
+"""Sds beyond which values say on which side the tail is: there counts still tell. By hand."""
 
 BLUR = 0.05
 """Least share of a Gaussian of the same sd in a measured law: f − f₀ blurs gaps and peaks, and
@@ -58,17 +62,22 @@ class ResidualLaw:
     """A law of unit sd, by tables over ``CLIPS``.
 
     ``moments`` has the rows g, m₂, m₄ and E[z²; |z| < a], ``doubts`` the sd of what is believed of
-    m₂, ``biases`` the rows E[b], E[b²] and E[u²]. ``log_sd`` is what was found of the logarithm of
-    the sd in the histogram's unit, ``log_sd_error`` how well, and ``odds`` the probability that the
-    law is no bell, a half before it is measured.
+    m₂, ``biases`` the rows E[b], E[b²] and E[u²], ``beyond`` the mean squares of E(−z − a)₊ and
+    E(z − a)₊, what lies beyond a clip below and above. ``log_sd`` is what was found of the
+    logarithm of the sd in the histogram's unit, ``log_sd_error`` how well, and ``odds`` the
+    probability that the law is no bell, a half before it is measured. No value is beyond the
+    ``largest``, and ``tail_odds`` is the probability of a tail, which two values have not.
     """
 
     moments: Array
     doubts: Array
     biases: Array
+    beyond: Array
     log_sd: float = 0.0
     log_sd_error: float = math.inf
     odds: float = 0.5
+    largest: float = math.inf
+    tail_odds: float = 0.5
 
     @property
     def clarity(self) -> float:
@@ -107,12 +116,29 @@ class ResidualLaw:
     def bias_at(self, a: float) -> tuple[float, float, float]:
         """Return mean and sd of the bias b, and the size u of an uneven one, in sds.
 
-        As far as the law is no bell, the sd is at least ``FAR_DOUBT`` root mean squares.
+        To the variance of b that of far values is added which none has seen.
         """
         mean, square, uneven = (float(np.interp(a, CLIPS, row)) for row in self.biases)
-        # √(sd² + s²(D² − 1)E[b²])
-        doubt = self.suspicion**2 * (FAR_DOUBT**2 - 1.0) * square
-        return mean, math.sqrt(max(square - mean**2, 0.0) + doubt), math.sqrt(uneven)
+        unseen = float(self.unseen(np.array(a))) / float(self.slope(a, 1.0)) ** 2
+        return mean, math.sqrt(max(square - mean**2, 0.0) + unseen), math.sqrt(uneven)
+
+    @property
+    def doubted_beyond(self) -> Array:
+        """Mean squares of what lies beyond clips below and above, with what none has seen.
+
+        That is on the side where the tail is.
+        """
+        seen = self.beyond[:, np.searchsorted(CLIPS, TAIL_FROM)]
+        return np.asarray(self.beyond + np.outer(seen / max(seen.sum(), TINY), self.unseen(CLIPS)))
+
+    def unseen(self, a: Array) -> Array:
+        r"""Mean square of what far values that none has seen may add beyond a clip.
+
+        Of the most that a law of the sd D can have, :math:`(\sqrt{D^2 + a^2} - a)/2` (Scarf 1958),
+        as much as it is probable that the law has a tail.
+        """
+        most = self.tail_odds * (np.hypot(FAR_DOUBT, a) - a) / 2
+        return np.where(a >= self.largest, 0.0, most**2)
 
 
 class GaussianLaw(ResidualLaw):
@@ -149,7 +175,8 @@ def gaussian_law() -> GaussianLaw:
     moments = np.diff(ndtr(GRID)) @ _moments(_MIDDLES)
     suspected = np.array([(BIAS_SIZE * clipping.huber_bias(a)) ** 2 for a in CLIPS])
     nothing = np.zeros_like(suspected)
-    return GaussianLaw(_usable(moments), nothing, np.array([nothing, suspected, suspected]))
+    biases = np.array([nothing, suspected, suspected])
+    return GaussianLaw(_usable(moments), nothing, biases, np.array([suspected, suspected]))
 
 
 def measured_law(belief: LawBelief, largest: float) -> ResidualLaw:
@@ -158,7 +185,8 @@ def measured_law(belief: LawBelief, largest: float) -> ResidualLaw:
     Shapes are averaged, every candidate in units of its own sd; biases in units of the typical sd,
     since far values make both sd and bias large.
     """
-    suspect = (kinds() != Kind.BELL)[belief.is_likely]
+    found = kinds()[belief.is_likely]
+    suspect = found != Kind.BELL
     belief, z = belief.likely(), np.clip(_MIDDLES, -largest, largest)
     weights, masses = belief.weights, np.maximum(np.diff(belief.bent, axis=1), 0.0)
     masses /= masses.sum(axis=1, keepdims=True)
@@ -172,31 +200,41 @@ def measured_law(belief: LawBelief, largest: float) -> ResidualLaw:
     moments = (1 - blur) * np.einsum("k,mka->ma", weights, shapes) + blur * gaussian_law().moments
     log_sd, error = _mean_and_sd(weights, log_sds)
     common = np.full_like(sds, np.exp(log_sd))
+    biases, beyond = _biases(belief, z, common, suspect)
     return ResidualLaw(
         _usable(moments),
         (1 - blur) * _mean_and_sd(weights, shapes[1])[1],
-        _biases(belief, z, common, suspect) / _usable(moments)[0] ** np.array([[1], [2], [2]]),
+        biases / _usable(moments)[0] ** np.array([[1], [2], [2]]),
+        beyond,
         float(log_sd),
         float(error),
         odds,
+        largest / float(np.exp(log_sd)),
+        float(weights @ (suspect & (found != Kind.TWO_VALUES))),
     )
 
 
-def _biases(belief: LawBelief, z: Array, sds: Array, suspect: NDArray[np.bool_]) -> Array:
-    """Return E[gb], E[(gb)²] and E[(gu)²] at every clip, over candidates and masses of bins.
+def _biases(
+    belief: LawBelief, z: Array, sds: Array, suspect: NDArray[np.bool_]
+) -> tuple[Array, Array]:
+    """Return E[gb], E[(gb)²] and E[(gu)²], and what lies beyond on each side, at every clip.
 
-    No bell is suspected of a skewness that changes with x.
+    Over candidates and masses of bins. No bell is suspected of a skewness that changes with x.
     """
-    above, below = (np.maximum(side * z[:, None] - CLIPS, 0.0) for side in (1.0, -1.0))
-    net, net_variance = belief.functionals(above - below)
-    whole, whole_variance = belief.functionals(above + below)
-    return np.array(
-        [
-            belief.weights @ _rescaled(net, sds, 1),
-            belief.weights @ _rescaled(net**2 + net_variance, sds, 2),
-            (suspect * belief.weights) @ _rescaled(whole**2 + whole_variance, sds, 2),
-        ]
-    )
+    below, above = (np.maximum(side * z[:, None] - CLIPS, 0.0) for side in (-1.0, 1.0))
+    weights = belief.weights
+
+    def mean_squares(values: Array, weights: Array) -> Array:
+        mean, variance = belief.functionals(values)
+        return np.asarray(weights @ _rescaled(mean**2 + variance, sds, 2))
+
+    net = belief.functionals(above - below)[0]
+    biases = [
+        weights @ _rescaled(net, sds, 1),
+        mean_squares(above - below, weights),
+        mean_squares(above + below, suspect * weights),
+    ]
+    return np.array(biases), np.array([mean_squares(side, weights) for side in (below, above)])
 
 
 def _usable(moments: Array) -> Array:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpgp.inference.clip_choice import Interval
 from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.types import Array
 
@@ -23,7 +24,8 @@ class StageRelease:
 
     ``A`` = Σ φ·clip(r, R), ``B`` = Σ φφᵀ, ``c`` = Σ clip(r, R)². The noise has standard deviation
     ``sigma_a`` on A, ``sigma_b`` on the diagonal of B (over √2 off it) and ``sigma_c`` on c. Of an
-    ``outcome`` that is not clipped no residual reaches beyond R.
+    ``outcome`` that is not clipped no residual reaches beyond R. Where residuals lie about another
+    ``middle`` m than zero, r − m is in place of r.
     """
 
     A: Array
@@ -36,6 +38,7 @@ class StageRelease:
     w0: Array
     n: float
     outcome: OutcomeKind = NUMBER
+    middle: float = 0.0
 
     @classmethod
     def of(
@@ -62,6 +65,11 @@ class StageRelease:
             n=n,
             outcome=outcome,
         )
+
+    @property
+    def interval(self) -> Interval:
+        """Where residuals are clipped to."""
+        return Interval(self.clip - self.middle, self.clip + self.middle)
 
     @property
     def is_exact(self) -> bool:

@@ -61,10 +61,10 @@ class Count:
     def learn(self, known: Known, release: Any) -> None:
         """Take the noisy number, at least two; end the fit where hardly a row can be used."""
         usable, *levels = release.tolist()
-        known.n = max(usable, 2.0)
         options = known.options
+        noise = self._noise(options, known.mu_of(self.share))
+        known.n, known.n_std = max(usable, 2.0), noise.sigma
         if options.rows_may_be_unusable:
-            noise = self._noise(options, known.mu_of(self.share))
             if known.told is not None:
                 known.findings[self.label] = {
                     "told": float(known.told),

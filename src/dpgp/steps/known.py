@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 class Known:
     """Beliefs between the steps of one fit; steps read them and add to them.
 
-    ``n`` is the number of usable rows, ``told`` that of all rows of the table where it is public.
+    ``n`` is the number of usable rows, known to ``n_std``, ``told`` that of all rows of the table
+    where it is public.
 
     Of many inputs: ``locations`` of the targets, ``marginals`` of the columns of numbers, masses of
     the ``levels`` of every category, ``synthetic`` rows, and the ``line``. ``scales`` has one
@@ -62,6 +63,7 @@ class Known:
     inputs: UnitInputs
     calibrations: tuple[Calibration, ...]
     told: int | None = None
+    n_std: float = 0.0
     locations: tuple[Location, ...] = ()
     marginals: Marginals | None = None
     levels: tuple[Array, ...] = ()
@@ -226,6 +228,11 @@ class Known:
         return replace(model, log_odds=log_odds_of(model))
 
     def _density(self) -> InputDensity:
-        """Return where rows are in the units of the inputs, and how many each place stands for."""
-        found = self.fit.input_model.thinned(DENSITY_POINTS)
+        """Return where rows are in the units of the inputs, and how many each place stands for.
+
+        Of many places as many as keep the average of f, of the first target.
+        """
+        inputs, first = self.fit.input_model, self.fit.posteriors[0]
+        values = first.moments.w @ first.features.evaluate(inputs.places)
+        found = inputs.thinned_along(values, DENSITY_POINTS)
         return InputDensity(self.inputs.invert(found.places), found.weights)

@@ -14,7 +14,7 @@ DEFAULT_WEIGHTS = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)
 UNLIMITED_STAGES = 8
 """Stages in a learned metric where nothing has a price."""
 
-INPUT_MODEL, CELLS, GUARD = 0.05, 0.05, 0.03
+INPUT_MODEL, CELLS, GUARD = 0.05, 0.05, 0.05
 """Shares of histograms and cells of many inputs, and of the guard of the mean."""
 FEWEST_CELLS, MOST_CELLS = 8, 256
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpgp.features.inputs import BoxFeatures, Residuals
+from dpgp.inference.clip_choice import Interval
 from dpgp.inference.few.gram_estimate import DoubtedEstimate, density_estimate
 from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import InputModel
@@ -72,9 +73,9 @@ class FixedFit:
         """What all stages together believe of f."""
         return self.centres
 
-    def guard_clips(self, mu: float) -> list[float]:
+    def guard_intervals(self, mu: float) -> list[Interval]:
         """Return where a guard of the mean clips."""
-        return [fit.guard_clip(mu) for fit in self.targets]
+        return [fit.guard_interval(mu) for fit in self.targets]
 
     def guard(self, releases: Sequence[StageRelease]) -> None:
         """Correct the mean of every target by its guard's release."""

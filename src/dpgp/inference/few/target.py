@@ -12,7 +12,13 @@ import numpy as np
 
 from dpgp.features.base import WhitenedMap
 from dpgp.features.linear import LinearFeatures
-from dpgp.inference.clip_choice import DIRECTIONS, best_kappa, guard_kappa
+from dpgp.inference.clip_choice import (
+    DIRECTIONS,
+    Interval,
+    best_kappa,
+    beyond_interval,
+    guard_interval,
+)
 from dpgp.inference.few.beliefs import Residual, clustered, collapse, mixed, relative_spread
 from dpgp.inference.few.evidence import (
     Conditional,
@@ -212,10 +218,16 @@ class TargetFit:
         values = self.models[0].atoms @ self.weights
         return min(LARGEST_RESIDUAL, 1.0 + float(np.abs(values).max()))
 
-    def guard_clip(self, mu: float) -> float:
-        """Where the guard clips."""
-        kappa = guard_kappa(self.residual.law, self.n, mu)
-        return min(LARGEST_RESIDUAL, kappa * self.residual_sd)
+    def guard_interval(self, mu: float) -> Interval:
+        """Return where the guard clips."""
+        sd = max(self.residual_sd, self._noise)
+        return guard_interval(self.residual.law, sd, self.n, mu, self._widest)
+
+    @property
+    def _widest(self) -> Interval:
+        """1 + max f₀ and 1 − min f₀ over the same positions."""
+        values = self.models[0].atoms @ self.weights
+        return Interval(1.0 + float(values.max()), 1.0 - float(values.min()))
 
     @property
     def residual_sd(self) -> float:
@@ -260,7 +272,7 @@ class TargetFit:
             state.moments,
             L,
             bias=self._bias_at(self.stages[-1].clip),
-            beyond=self._bias_at(release.clip),
+            beyond=beyond_interval(self.residual.law, self._noise, release.interval, self._widest),
         )
         if self.early is not None:
             bias = self._bias_at(self.early.clip)
@@ -269,9 +281,13 @@ class TargetFit:
         self.guarded = guarded
 
     def _bias_at(self, clip: float) -> BiasPrior:
+        return BiasPrior.at(self.residual.law, clip, self._noise)
+
+    @property
+    def _noise(self) -> float:
+        """σ, that of the stages or that of the law, whichever is larger."""
         state, _ = self.fitted
-        noise = max(state.moments.noise, self.residual.noise(state.moments, state.gram, self.n))
-        return BiasPrior.at(self.residual.law, clip, noise)
+        return max(state.moments.noise, self.residual.noise(state.moments, state.gram, self.n))
 
     def posterior(self) -> Posterior:
         """Return the fitted model under the best kernel."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpgp.features.linear import LinearFeatures
+from dpgp.inference.clip_choice import beyond_interval
 from dpgp.inference.few.evidence import Measurement
 from dpgp.inference.few.gram_estimate import IsotropicEstimate
 from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, expect_bias
@@ -77,7 +78,9 @@ def guarded(
         posterior.moments,
         _line(dictionary),
         bias=_bias(posterior, target, clip),
-        beyond=_bias(posterior, target, release.clip),
+        beyond=beyond_interval(
+            target.law, _noise(posterior, target), release.interval, target.widest_interval
+        ),
     )
     return replace(posterior, moments=found)
 
@@ -97,15 +100,18 @@ def _cuts_nothing(target: Target, clip: float) -> bool:
 
 
 def _bias(posterior: Posterior, target: Target, clip: float) -> BiasPrior:
-    noise = max(posterior.moments.noise, target.location.scale * target.least_sd)
-    return BiasPrior.at(target.law, clip, noise)
+    return BiasPrior.at(target.law, clip, _noise(posterior, target))
+
+
+def _noise(posterior: Posterior, target: Target) -> float:
+    """σ, at least what is left of the sd that was measured."""
+    return max(posterior.moments.noise, target.location.scale * target.least_sd)
 
 
 def _line(dictionary: Dictionary) -> Array:
-    """L with φ_s ≈ Lᵀφ for constant and linear features φ_s."""
-    Z = dictionary.features.anchors
-    line = LinearFeatures(Z.shape[1], CONSTANT_SHARE).evaluate(Z)
-    return np.asarray(dictionary.features.projection @ line.T)
+    """L with φ_s ≈ Lᵀφ at the synthetic rows for constant and linear features φ_s."""
+    rows = dictionary.synthetic
+    return dictionary.nearest(LinearFeatures(rows.shape[1], CONSTANT_SHARE).evaluate(rows).T)
 
 
 def _integrate(

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpgp.features.inducing import DictionaryValues, ProjectedFeatures
 from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
+from dpgp.inference.clip_choice import Interval
 from dpgp.inference.frame import InputModel
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.directions import gradient_metric, water_filled
@@ -191,9 +192,9 @@ class MetricFit:
         """What all stages together believe of f."""
         return [final.posterior.moments.w for final in self._finals]
 
-    def guard_clips(self, mu: float) -> list[float]:
+    def guard_intervals(self, mu: float) -> list[Interval]:
         """Return where a guard of the mean clips."""
-        return [target.location.scale * target.guard_clip(mu) for target in self.targets]
+        return [target.guard_interval(mu) for target in self.targets]
 
     def guard(self, releases: Sequence[StageRelease]) -> None:
         """Correct the mean of every target by its guard's release."""

@@ -35,8 +35,11 @@ bounds are some four sds away, to a factor of 1.8. By hand."""
 
 # Grids of laws, equally likely; by hand: closer ones are the same to noisy counts
 SHARES_OF_YES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95)  # of the upper of two values
-RESTS = (0.02, 0.05, 0.1, 0.2)  # shares of the values beside a spike
-SHARES_OF_COSTS, MEAN_COSTS = (0.2, 0.4, 0.6), (0.1, 0.2, 0.4)  # not 0; half-widths
+RESTS = (0.0, 0.02, 0.05, 0.1, 0.2)  # shares of the values beside a spike
+SHARES_OF_COSTS = (0.2, 0.4, 0.6, 0.8)  # of those that are not 0
+MEAN_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)  # of these, in half-widths: bounds may be far
+MEANS, SDS = np.linspace(-0.9875, 0.9875, 159), np.geomspace(0.01, 0.6, 25)
+"""Of laws that have any centre and width: down to what half of the narrowest bin hides."""
 
 # Prior probabilities of the kinds, by hand: even odds of a bell
 PRIOR_OF_SHAPES = {"bell": 0.5, "up": 0.15, "down": 0.15, "even": 0.1}
@@ -96,8 +99,7 @@ Kind = tuple[Array, Array]
 
 def _shapes(edges: Array) -> Iterator[Kind]:
     """Laws of mean 0 and sd 1, moved and stretched; what would lie beyond the bounds is at them."""
-    grids = np.meshgrid(np.linspace(-0.9, 0.9, 73), np.geomspace(0.03, 0.6, 20))
-    means, sds = (grid.ravel()[:, None] for grid in grids)
+    means, sds = (grid.ravel()[:, None] for grid in np.meshgrid(MEANS, SDS))
     log_prior = -0.5 * ((means / CENTRE_SD) ** 2 + (np.log(sds / SCALE) / LOG_SD_OF_SCALE) ** 2)
     log_prior = log_prior[:, 0] - np.log(np.exp(log_prior).sum())
     for name, probability in PRIOR_OF_SHAPES.items():
