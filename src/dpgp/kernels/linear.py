@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dpgp.arithmetic import Library, transposed
+from dpgp.arithmetic import NUMPY, Library, transposed
 from dpgp.checked_values import as_positive, as_whole
 from dpgp.kernels.base import Box, Leaf, Tree
 from dpgp.kernels.parameters import (
@@ -53,6 +53,10 @@ class ConstantKernel(Leaf):
     def values(self, X: Array, Y: Array) -> Array | float:
         """Return v."""
         return float(self.constant_value)
+
+    def factor(self, X: Array) -> Array | None:
+        """Return √v."""
+        return np.full((len(X), 1), math.sqrt(self.constant_value))
 
     def variance_bound(self, box: Box | None) -> float:
         """Return v."""
@@ -114,6 +118,10 @@ class DotProduct(Leaf):
         """Return σ₀² + ‖x‖²."""
         return tree["sigma_0"] ** 2 + library.einsum("nd,nd->n", X, X)
 
+    def factor(self, X: Array) -> Array | None:
+        """Return (σ₀, x)."""
+        return np.column_stack([np.full(len(X), self.sigma_0), X]) if self.sigma_0 else X
+
     def variance_bound(self, box: Box | None) -> float:
         """Return σ₀² + max ‖x‖², which the box reaches in a corner."""
         if box is None:
@@ -171,6 +179,10 @@ class AdditiveRBF(Leaf):
         """Return the mean over inputs of r(x_n)ᵀR⁻¹r(x_n)."""
         A = cls.basis(tree, X, library)
         return library.einsum("ndk,ndk->n", A, A)[None, :] + 0.0 * tree["length_scale"]
+
+    def factor(self, X: Array) -> Array | None:
+        """Return R^{−1/2} r(x_n)/√D of all inputs, side by side."""
+        return np.asarray(self.basis(self.tree(), X, NUMPY).reshape(len(X), -1))
 
     def variance_bound(self, box: Box | None) -> float:
         """Return 1: a Nyström approximation of a kernel of variance 1."""

@@ -148,12 +148,11 @@ def real_columns(
     """Return ψ = (φ(x), targets or residuals) of every row of a block, written to ``out``."""
     d = features.dimension
     psi = np.empty((d + len(block.targets), len(block))) if out is None else out
-    phi = features.evaluate(block.inputs, psi[:d])
-    psi[d:] = (
-        block.targets
-        if residuals is None
-        else residuals.of(block.inputs, block.targets, features, phi)
-    )
+    if residuals is None:
+        features.evaluate(block.inputs, psi[:d])
+        psi[d:] = block.targets
+    else:
+        psi[d:] = residuals.beside(features, block.inputs, block.targets, psi[:d])
     return psi
 
 

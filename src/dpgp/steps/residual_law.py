@@ -11,7 +11,6 @@ from dpgp.inference.residual_families import kind_probabilities, outcome_candida
 from dpgp.inference.residual_law import LAW_EDGES, law_share, measured_law
 from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.steps.base import HistogramQuery, Purpose, count_noise
-from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
@@ -42,13 +41,8 @@ class ResidualHistograms:
     def query(self, known: Known) -> HistogramQuery:
         """Ask for counts of (y − f₀(x))/τ between public edges."""
         residuals = known.fit.residuals(known.fit.centres, known.fit.residual_sds)
-        features = residuals.features
-
-        def scaled_residuals(inputs: Array, targets: Array) -> Array:
-            return residuals.of(inputs, targets, features, features.evaluate(inputs))
-
-        inner = LAW_EDGES[1:-1]
-        return HistogramQuery(scaled_residuals, known.options.n_targets, inner, known.inputs.filler)
+        targets, filler = known.options.n_targets, known.inputs.filler
+        return HistogramQuery(residuals.of, targets, LAW_EDGES[1:-1], filler)
 
     def learn(self, known: Known, release: Any) -> None:
         """Take the law of every target, by which stages clip from now on, and what kind it is."""
