@@ -63,10 +63,14 @@ class LocalScale:
 
 @dataclass(frozen=True)
 class Distances:
-    """Released sums of φq, and the standard deviation of their noise."""
+    """Released sums of φq, and the standard deviation of their noise.
+
+    ``fraction`` is the share of the rows that were asked: the sums stand for all.
+    """
 
     a: Array
     noise_std: float
+    fraction: float = 1.0
 
 
 def mean_distance(log_scale: Array) -> Array:
@@ -154,7 +158,7 @@ def _linearise(release: _Release, w: Array) -> _Linearised:
     log_scale = at + release.log_ratios
     G, slope = mean_distance(log_scale), slope_of_distance(log_scale)
     J = (F.T * (p * slope)) @ F
-    S = (F.T * (p * variance_of_distance(log_scale))) @ F
+    S = (F.T * (p * variance_of_distance(log_scale))) @ F / release.distances.fraction
     if covariance is not None:
         S = S + F.T @ (covariance * np.outer(G, G)) @ F
     S = S + (release.distances.noise_std**2 + _slight(S)) * np.eye(len(S))

@@ -166,7 +166,7 @@ class Certificate:
         """Return the releases as text, under ``HEADINGS``."""
         return [
             [
-                release.label,
+                release.about,
                 f"{release.coordinates:,}",
                 text_up(release.sensitivity, 4),
                 text_down(release.noise_std, 4),

@@ -9,11 +9,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpgp.privacy.books import Bound, GaussianBooks, GaussianRelease
+from dpgp.privacy.books import Bookkeeper, Bound, GaussianRelease
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.exact_sums import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
+from dpgp.privacy.parts import Part
 from dpgp.privacy.rounding import float_up, sqrt_up
 from dpgp.privacy.sensitivity import (
     count_sensitivity,
@@ -57,7 +58,8 @@ class GramRelease:
 
     Noise has standard deviation ``feature_std`` on the diagonal of ``feature_gram`` and that over
     √2 off it, ``cross_std`` on ``cross``, and ``target_std`` on the diagonal of ``target_gram``,
-    which is withheld (None) where the mechanism does not include it.
+    which is withheld (None) where the mechanism does not include it. ``fraction`` is the share of
+    the rows that were asked, where sums of a part stand for all.
     """
 
     feature_gram: Array  # Σ φφᵀ  (d, d)
@@ -66,6 +68,22 @@ class GramRelease:
     feature_std: float
     cross_std: float
     target_std: float | None
+    fraction: float = 1.0
+
+    def for_all(self, part: Part | None) -> GramRelease:
+        """Return sums that stand for all rows where those of a part were asked."""
+        if part is None:
+            return self
+        times = part.of
+        return GramRelease(
+            times * self.feature_gram,
+            times * self.cross,
+            None if self.target_gram is None else times * self.target_gram,
+            times * self.feature_std,
+            times * self.cross_std,
+            None if self.target_std is None else times * self.target_std,
+            part.fraction,
+        )
 
 
 LEVELS_WEIGHT = 0.25
@@ -165,7 +183,7 @@ def publish_gram(
     stds: Array,
     noise: GramNoise,
     label: str,
-    books: GaussianBooks,
+    books: Bookkeeper,
     source: NoiseSource,
 ) -> Array:
     """Book the release of a symmetric matrix of exact sums, draw its noise, and return the result.
@@ -191,7 +209,7 @@ def publish(
     sensitivity: float,
     sigma: float,
     label: str,
-    books: GaussianBooks,
+    books: Bookkeeper,
     source: NoiseSource,
     *,
     bound: Bound | None = None,

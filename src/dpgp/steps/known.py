@@ -33,7 +33,8 @@ from dpgp.planning.file_room import DENSITY_POINTS, most_points
 from dpgp.planning.setting import Setting
 from dpgp.privacy.books import share_of_mu
 from dpgp.privacy.certificate import Certificate
-from dpgp.steps.base import Purpose, Step
+from dpgp.privacy.parts import Part
+from dpgp.steps.base import Purpose, Step, paid
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -108,8 +109,14 @@ class Known:
 
         Rows of a unit may err together: m of them then say as much as one.
         """
-        total = math.fsum(step.share for step in self.steps if step.purpose is Purpose.FUNCTION)
-        return share / total / self.options.max_rows_per_unit
+        return share / paid(self.steps, Purpose.FUNCTION) / self.options.max_rows_per_unit
+
+    def rows_of(self, part: Part | None) -> tuple[float, float]:
+        """Return how many rows are in a part, and the sd of that: every row draws its own."""
+        if part is None:
+            return self.n, 0.0
+        rows = self.n * part.fraction
+        return rows, math.sqrt(rows * (1.0 - part.fraction))
 
     @cached_property
     def fit(self) -> Fit:

@@ -10,6 +10,7 @@ from dpgp.inference.noisy_law import believe
 from dpgp.inference.residual_families import kind_probabilities, outcome_candidates
 from dpgp.inference.residual_law import LAW_EDGES, law_share, measured_law
 from dpgp.inference.stage import LARGEST_RESIDUAL
+from dpgp.privacy.parts import Part
 from dpgp.steps.base import HistogramQuery, Purpose, count_noise
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class ResidualHistograms:
     """Release how residuals of the first stages are spread, in their present sds."""
 
     share: float
+    part: Part | None = None
     purpose: ClassVar[Purpose] = Purpose.LAW
     label: ClassVar[str] = "law of residuals"
     activity: ClassVar[str] = "looking how residuals are spread"
@@ -47,7 +49,8 @@ class ResidualHistograms:
     def learn(self, known: Known, release: Any) -> None:
         """Take the law of every target, by which stages clip from now on, and what kind it is."""
         family = outcome_candidates(tuple(LAW_EDGES))
-        beliefs = [believe(row, release.noise_std, known.n, family) for row in release.counts]
+        n, n_std = known.rows_of(self.part)
+        beliefs = [believe(row, release.noise_std, n, family, n_std) for row in release.counts]
         known.findings[self.label] = [kind_probabilities(belief) for belief in beliefs]
         pairs = zip(beliefs, known.fit.residual_sds, strict=True)
         laws = [measured_law(law, LARGEST_RESIDUAL / sd) for law, sd in pairs]

@@ -246,4 +246,5 @@ def _measured(release: GramRelease, target: int, n: float, share: float, basis: 
         noise=release.cross_std / n,
         square_noise=release.target_std / n,
         share=share,
+        rows=n * release.fraction,
     )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -88,3 +89,32 @@ def points_that_cover(coordinates: int) -> int:
 def clip_kappa(signal: float) -> float:
     """Return where stages clip, in residual sds; nothing is clipped without noise."""
     return math.inf if math.isinf(signal) else 1.0
+
+
+class Deal(NamedTuple):
+    """How stages share the rows: so many last ones ask all, the others a part each.
+
+    ``share`` is what each of the others has of what all stages have for one row, and so does
+    whoever else asks a part.
+    """
+
+    last: int
+    share: float
+
+
+DEALS = ((80_000.0, Deal(1, 0.5)), (40_000.0, Deal(2, 0.4)), (20_000.0, Deal(4, 0.3)))
+"""From which nμ on parts of the rows are enough for early stages: docs/results/one_pass.md."""
+
+PART_SIGNAL = 10_000.0
+"""Most of nμ that a part has: what time grows with are then the passes over all rows. By hand: the
+metric of a function is found from as much where every stage asks all rows."""
+
+
+def deal_of(signal: float) -> Deal | None:
+    """Return how stages share the rows; None where all of them ask all rows."""
+    return next((deal for least, deal in DEALS if signal >= least), None)
+
+
+def number_of_parts(signal: float, asked: int) -> int:
+    """Return into how many parts rows are dealt, of which so many are asked."""
+    return max(asked, int(signal / PART_SIGNAL))

@@ -94,6 +94,7 @@ class Measured:
     noise: float  # sd of the noise on ``cross``
     square_noise: float
     share: float  # of all stages
+    rows: float  # that were asked
 
 
 @dataclass
@@ -147,7 +148,7 @@ class Target:
         """Take a stage's release; ``squares`` are mean squares along those eigenvectors."""
         law = self.law if self.location.is_clipped else None
         self.tau = residual_sd(
-            measured.square, measured.square_noise, self.clip, self.forecast, self.n, law
+            measured.square, measured.square_noise, self.clip, self.forecast, measured.rows, law
         )
         filled = measured.square > NEARLY_ALL and measured.square_noise < 0.15
         self.was_useless = filled and self.clip < self.widest and self.location.is_clipped
@@ -155,7 +156,7 @@ class Target:
             self.clip = self.tau = self.forecast = min(2.0 * self.clip, self.widest)
             return
         scale = self.clip / self._slope(self.tau)
-        sampling = np.clip(measured.square, 0.02, 1.0) * squares / (self.n * measured.share)
+        sampling = np.clip(measured.square, 0.02, 1.0) * squares / (measured.rows * measured.share)
         variance = (measured.noise**2 + sampling) * scale**2
         record = Record(operator, measured.cross * scale, variance, self.centre.values)
         self.records.append(record)
