@@ -42,12 +42,18 @@ class GramNoise:
     target_std: float | None
     bound: Bound | None = None
 
-    def matrix(self, n_features: int, n_targets: int) -> Array:
-        """Return the standard deviation of every entry; NaN where an entry is withheld."""
+    def matrix(self, n_features: int, n_targets: int, leading: int | None = None) -> Array:
+        """Return the standard deviation of every entry; NaN where an entry is withheld.
+
+        Of products of features only those of the ``leading`` ones are released, where it is said.
+        """
         target_std = math.nan if self.target_std is None else self.target_std
-        size = n_features + n_targets
+        size, first = n_features + n_targets, slice(leading)
         stds = np.full((size, size), self.cross_std)
-        stds[:n_features, :n_features] = _symmetric_noise(n_features, self.feature_std)
+        features = np.full((n_features, n_features), math.nan)
+        of_first = features[first, first]
+        of_first[:] = _symmetric_noise(len(of_first), self.feature_std)
+        stds[:n_features, :n_features] = features
         stds[n_features:, n_features:] = _symmetric_noise(n_targets, target_std)
         return stds
 
@@ -56,13 +62,15 @@ class GramNoise:
 class GramRelease:
     r"""A noisy :math:`\sum_i \psi_i\psi_i^\top`, :math:`\psi = (\phi(x), t)`, in blocks.
 
+    Products of features may be those of the first k of them alone.
+
     Noise has standard deviation ``feature_std`` on the diagonal of ``feature_gram`` and that over
     √2 off it, ``cross_std`` on ``cross``, and ``target_std`` on the diagonal of ``target_gram``,
     which is withheld (None) where the mechanism does not include it. ``fraction`` is the share of
     the rows that were asked, where sums of a part stand for all.
     """
 
-    feature_gram: Array  # Σ φφᵀ  (d, d)
+    feature_gram: Array  # Σ φφᵀ  (k, k), k ≤ d
     cross: Array  # Σ φ tᵀ  (d, K)
     target_gram: Array | None  # Σ t tᵀ  (K, K)
     feature_std: float

@@ -118,6 +118,7 @@ class Wall:
             label=asked.label,
             books=asked.books,
             source=self.source,
+            leading=query.leading,
         )
 
 
@@ -146,11 +147,15 @@ def release_exact_gram(
     label: str,
     books: Bookkeeper,
     source: NoiseSource,
+    leading: int | None = None,
 ) -> GramRelease:
-    """Release an exact Gram matrix whose first ``n_features`` columns are features."""
-    stds = noise.matrix(n_features, len(totals) - n_features)
+    """Release an exact Gram matrix whose first ``n_features`` columns are features.
+
+    Products of features are those of the ``leading`` ones, where it is said.
+    """
+    stds = noise.matrix(n_features, len(totals) - n_features, leading)
     gram = publish_gram(totals, stds, noise, label, books, source)
-    return _in_real_units(gram, noise, n_features)
+    return _in_real_units(gram, noise, n_features, leading)
 
 
 def release_sum(
@@ -167,10 +172,10 @@ def release_sum(
     return float(publish(totals, stds, sensitivity, sigma, label, books, source, bound=bound)[0])
 
 
-def _in_real_units(gram: Array, noise: GramNoise, d: int) -> GramRelease:
+def _in_real_units(gram: Array, noise: GramNoise, d: int, leading: int | None) -> GramRelease:
     shrunk = shrinkage(d)  # the features carry this public factor: divide it out
     return GramRelease(
-        feature_gram=gram[:d, :d] / shrunk**2,
+        feature_gram=gram[:d, :d][:leading, :leading] / shrunk**2,
         cross=gram[:d, d:] / shrunk,
         target_gram=None if noise.target_std is None else gram[d:, d:],
         feature_std=noise.feature_std / shrunk**2,

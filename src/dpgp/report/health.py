@@ -158,7 +158,7 @@ class FittedTarget:
     def tails_are_known(self) -> bool:
         """Whether a bin of the released residuals is known well enough to judge tails by."""
         noise = [
-            release.noise_std
+            release.noise_std * (1 if release.part is None else release.part.of)
             for release in self.model.certificate.releases
             if isinstance(release, GaussianRelease) and release.label == Calibrate.label
         ]

@@ -60,10 +60,15 @@ class HistogramQuery:
 
 @dataclass(frozen=True)
 class GramQuery:
-    r""":math:`\sum\psi\psi^\top` of features and values in [−1, 1], :math:`\psi = (\phi, s\,r)`."""
+    r""":math:`\sum\psi\psi^\top` of features and values in [−1, 1], :math:`\psi = (\phi, s\,r)`.
+
+    Of the products of features only those of the ``leading`` ones are wanted, where it is said:
+    what nobody reads needs no noise.
+    """
 
     features: FeatureMap
     residuals: RowValues
+    leading: int | None = None
 
 
 Query = CountQuery | HistogramQuery | GramQuery

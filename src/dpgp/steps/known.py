@@ -18,7 +18,7 @@ from dpgp.inference.frame import Fit
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.families import KernelFamily, MetricFamily, first_metric
-from dpgp.inference.many.fit import MetricFit
+from dpgp.inference.many.fit import Growth, MetricFit
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import clip_kappa, inducing_points
 from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS, anchors_among
@@ -154,11 +154,18 @@ class Known:
         options, rows = self.options, self.synthetic[:ROWS]
         first = first_metric(rows)
         own = KernelFamily.of(options.own_kernels, self.columns) if options.own_kernels else None
+        points, growth = self._points(rows, self.signal), None
+        parts = self._parts_of_stages
+        if parts and asked_features(options) is None:
+            growth = Growth(1 + len(parts), points)  # after the line and them
+            points = self._points(rows, self.signal * parts[0].fraction)
         dictionary = Dictionary(
-            own or MetricFamily(first, first), self._points(rows), rows, asked_features(options)
+            own or MetricFamily(first, first), points, rows, asked_features(options)
         )
         kappa = clip_kappa(self.signal)
-        fit = MetricFit(self.inputs, dictionary, self.locations, self.n, kappa, options.outcome)
+        fit = MetricFit(
+            self.inputs, dictionary, self.locations, self.n, kappa, options.outcome, growth
+        )
         phi = self.line.features.evaluate(rows).T
         fit.take_stage(
             self.line.release, phi, self.line.weight, renew=False, places=self._told_by_line()
@@ -185,13 +192,19 @@ class Known:
             for place, clip, total in zip(self.locations, clips, release.cross[0], strict=True)
         )
 
-    def _points(self, rows: Array) -> Array:
+    @property
+    def _parts_of_stages(self) -> list[Part]:
+        """Parts of the rows that early stages ask."""
+        stages = (step.part for step in self.steps if step.purpose is Purpose.FUNCTION)
+        return [part for part in stages if part is not None]
+
+    def _points(self, rows: Array, signal: float) -> Array:
         """Return inducing points: those that were asked for, or as many synthetic rows."""
         asked = self.options.inducing_points
         if isinstance(asked, np.ndarray):
             return asked
         coordinates = rows.shape[1]
-        wanted = inducing_points(self.signal, coordinates) if asked is None else asked
+        wanted = inducing_points(signal, coordinates) if asked is None else asked
         return anchors_among(rows, min(wanted, most_points(coordinates, len(self.locations))))
 
     def fitted(self, certificate: Certificate) -> FittedModel:

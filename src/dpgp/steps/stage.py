@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from dpgp.inference.many.plan import stage_weights
+from dpgp.inference.many.plan import LEADING, stage_weights
 from dpgp.options import STAGES
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.privacy.parts import Part
@@ -60,7 +60,8 @@ class Stage:
         fit, mu = known.fit, known.mu_of(self.share)
         times = 1 if self.part is None else self.part.of
         features = fit.ask(times * noise_of_gram(known.options, mu).cross_std)
-        return GramQuery(features, fit.residuals(fit.centres, fit.clips))
+        leading = LEADING if known.options.learns_metric else None
+        return GramQuery(features, fit.residuals(fit.centres, fit.clips), leading)
 
     def learn(self, known: Known, release: GramRelease) -> None:
         """Update the beliefs about every target, and every second time the dictionary."""

@@ -12,8 +12,8 @@ from dpgp.verify.contents import ClaimedFit, ClaimedStage
 
 LAW_BINS = 22
 COARSE_BINS, FINE_BINS, FINE_FROM = 14, 28, 80
-MOST_FEATURES = 400
-"""Features that a stage in a learned metric may have."""
+MOST_FEATURES, LEADING = 400, 128
+"""Features that a stage in a learned metric may have, and those whose products are released."""
 SAME_SHARE = 1e-6
 """Relative difference of shares that roundings of μ may make; nobody gains by less."""
 
@@ -64,8 +64,14 @@ def _calibration_bins(fit: ClaimedFit, release: ClaimedRelease) -> int:
 
 def _stage_numbers(fit: ClaimedFit, release: ClaimedRelease) -> Container[int]:
     fixed = fit.stages[0].features
-    possible = range(1, MOST_FEATURES + 1) if fixed is None else (fixed,)
-    return {_triangle(features, fit.targets) for features in possible}
+    if fixed is not None:
+        return _exactly(_triangle(fixed, fit.targets))
+    return {_learned_numbers(features, fit.targets) for features in range(1, MOST_FEATURES + 1)}
+
+
+def _learned_numbers(features: int, targets: int) -> int:
+    """Products of the leading features, of all of them with targets, and of targets."""
+    return _triangle(min(features, LEADING), 0) + features * targets + _triangle(0, targets)
 
 
 def _one(fit: ClaimedFit) -> float:
@@ -281,7 +287,7 @@ def _is_noise_of(release: ClaimedRelease, stage: ClaimedStage) -> bool:
     """
     targets = len(stage.targets)
     weight = math.sqrt(max(release.size - 1.0, ROUNDING) / targets)
-    z = _shrinkage(_features_of(release, targets))
+    z = _shrinkage(stage.features or _features_of(release, targets))
     sigma = release.noise_std * (1 if release.part is None else release.part[1])
     return are_close(stage.sigma_b, sigma / z**2) and all(
         are_close(sigma_a, clip * sigma / (math.sqrt(2.0) * weight * z))
@@ -291,7 +297,10 @@ def _is_noise_of(release: ClaimedRelease, stage: ClaimedStage) -> bool:
 
 
 def _features_of(release: ClaimedRelease, targets: int) -> int:
-    """Return d, where (d + K)(d + K + 1)/2 numbers were released."""
+    """Return d, where (d + K)(d + K + 1)/2 numbers were released, or those of leading products."""
+    if _is_stage(release.label) and release.coordinates > _triangle(LEADING, targets):
+        others = release.coordinates - _triangle(LEADING, 0) - _triangle(0, targets)
+        return others // targets
     return max((math.isqrt(8 * release.coordinates + 1) - 1) // 2 - targets, 0)
 
 

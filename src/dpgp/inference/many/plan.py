@@ -36,6 +36,11 @@ MOST_FEATURES = 400
 """Features of a stage: the rest of them would each carry little, and d²/2 noises cost time."""
 
 
+LEADING = 128
+"""Features of a stage, by their weight, whose products are released: docs/results/one_pass.md. What
+is seen above the noise of others is nearly nothing, and their noises cost most of the draws."""
+
+
 def target_share(signal: float) -> float:
     """Return the share of the histograms of the targets."""
     return float(np.clip(10.0 / signal, 0.03, 0.06))

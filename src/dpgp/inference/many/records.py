@@ -48,17 +48,20 @@ class Record:
 def gram_correction(B: Array, noisy: Array, noise: float) -> Array:
     r"""Return :math:`\tilde BB^{-1}`, where B̃ is B moved towards the noisy one above the noise.
 
-    A symmetric matrix of noise has no eigenvalue beyond :math:`2\sigma\sqrt N`; what stands out is
-    shrunk as a spike (Benaych-Georges & Nadakuditi 2011). ``noise`` is the sd off the diagonal.
+    A symmetric matrix of noise has no eigenvalue beyond :math:`2\sigma\sqrt k`; what stands out is
+    shrunk as a spike (Benaych-Georges & Nadakuditi 2011). ``noise`` is the sd off the diagonal. The
+    noisy matrix is about the first k features, B about all N.
     """
-    N = len(B)
-    edge = 2.0 * noise * np.sqrt(N)
-    gaps, Q = np.linalg.eigh(noisy - B)
+    N, k = len(B), len(noisy)
+    edge = 2.0 * noise * np.sqrt(k)
+    gaps, Q = np.linalg.eigh(noisy - B[:k, :k])
     root = np.sqrt(np.maximum(gaps**2 - edge**2, 0.0))
     spikes = np.where(np.abs(gaps) > edge, (gaps + np.sign(gaps) * root) / 2, 0.0)
     if not spikes.any():
         return np.eye(N)
-    eigenvalues, basis = np.linalg.eigh(B + (Q * spikes) @ Q.T)
+    seen = B.copy()
+    seen[:k, :k] += (Q * spikes) @ Q.T
+    eigenvalues, basis = np.linalg.eigh(seen)
     moved = (basis * np.maximum(eigenvalues, 0.0)) @ basis.T
     ridge = RIDGE * np.trace(B) / N * np.eye(N)
     return np.asarray(np.eye(N) + np.linalg.solve(B + ridge, moved - B).T)
