@@ -36,8 +36,8 @@ from dpgp.steps import Purse, planned_steps
 from dpgp.steps.base import CountQuery, HistogramQuery
 from dpgp.verify import shares, verify
 
-RULE = ((100.0, 2, 0.3),)
-"""From nμ = 100 on, so that a fit of few rows deals."""
+LEAST, LAST = 100.0, 2
+"""From nμ = 100 on, and all but two stages, so that a fit of few rows deals."""
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1, 1, (900, 3))
@@ -54,8 +54,10 @@ FEATURES = BoxFeatures(UnitInputs(OPTIONS.box), LinearFeatures(3))
 
 @pytest.fixture
 def dealt(monkeypatch):
-    monkeypatch.setattr(plan, "DEALS", tuple((least, Deal(*deal)) for least, *deal in RULE))
-    monkeypatch.setattr(shares, "DEALS", RULE)
+    monkeypatch.setattr(plan, "DEALT_FROM", LEAST)
+    monkeypatch.setattr(plan, "DEAL", Deal(LAST, 0.3))
+    monkeypatch.setattr(shares, "DEALT_FROM", LEAST)
+    monkeypatch.setattr(shares, "LAST_STAGES", LAST)
 
 
 def regressor(**asked):
@@ -269,7 +271,7 @@ def test_a_stranger_recomputes_what_the_dearest_part_pays(dealt, tmp_path):
 def test_a_stranger_finds_parts_that_nobody_should_have_dealt(dealt, tmp_path, monkeypatch):
     path = tmp_path / "model.json"
     regressor().fit(X, Y).save(path)
-    monkeypatch.setattr(shares, "DEALS", ())
+    monkeypatch.setattr(shares, "DEALT_FROM", 1e9)
     wrong = {finding.question for finding in verify(path) if not finding.holds}
     assert "every step has its share of the budget" in wrong
 

@@ -65,7 +65,7 @@ def test_shares_add_up_to_the_budget_and_no_more(rows, mu, columns):
     paid = dearest((step.part, Fraction(step.share)) for step in steps)
     assert float(paid) == pytest.approx(1.0, abs=1e-12)
     assert min(step.share for step in steps) > 0.0
-    assert any(step.part for step in steps) == (columns > 1 and (rows or 0) * mu > 20_000)
+    assert any(step.part for step in steps) == (columns > 1 and (rows or 0) * mu > 60_000)
 
 
 def test_shares_do_not_depend_on_a_number_of_rows_that_is_private():

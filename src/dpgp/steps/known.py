@@ -34,7 +34,7 @@ from dpgp.planning.setting import Setting
 from dpgp.privacy.books import share_of_mu
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.parts import Part
-from dpgp.steps.base import Purpose, Step, paid
+from dpgp.steps.base import Purpose, Step
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -104,12 +104,13 @@ class Known:
         """nμ over the rows of a unit: how many rows stand out of the noise of a count."""
         return self.n * self.mu / self.options.max_rows_per_unit
 
-    def stage_weight(self, share: float) -> float:
-        """Return a stage's part of all of them, by which they share the sampling noise.
+    def stage_weight(self, share: float, part: Part | None = None) -> float:
+        """Return a stage's part of all that ask the same rows, by which they share sampling noise.
 
         Rows of a unit may err together: m of them then say as much as one.
         """
-        return share / paid(self.steps, Purpose.FUNCTION) / self.options.max_rows_per_unit
+        same = [s.share for s in self.steps if s.purpose is Purpose.FUNCTION and s.part == part]
+        return share / math.fsum(same) / self.options.max_rows_per_unit
 
     def rows_of(self, part: Part | None) -> tuple[float, float]:
         """Return how many rows are in a part, and the sd of that: every row draws its own."""
@@ -156,7 +157,7 @@ class Known:
         own = KernelFamily.of(options.own_kernels, self.columns) if options.own_kernels else None
         points, growth = self._points(rows, self.signal), None
         parts = self._parts_of_stages
-        if parts and asked_features(options) is None:
+        if parts:
             growth = Growth(1 + len(parts), points)  # after the line and them
             points = self._points(rows, self.signal * parts[0].fraction)
         dictionary = Dictionary(

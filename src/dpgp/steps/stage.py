@@ -66,7 +66,8 @@ class Stage:
     def learn(self, known: Known, release: GramRelease) -> None:
         """Update the beliefs about every target, and every second time the dictionary."""
         renew = self.number % 2 == 0 and self.number < self.of
-        known.fit.take(release.for_all(self.part), known.stage_weight(self.share), renew=renew)
+        weight = known.stage_weight(self.share, self.part)
+        known.fit.take(release.for_all(self.part), weight, renew=renew)
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return what is expected to be left unknown after one more stage."""

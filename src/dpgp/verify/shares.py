@@ -130,8 +130,8 @@ def stage_weights(fit: ClaimedFit) -> tuple[float, ...]:
     return tuple((1.3 if count < 8 else 1.15) ** k for k in range(count))
 
 
-DEALS = ((80_000.0, 1, 0.5), (40_000.0, 2, 0.4), (20_000.0, 4, 0.3))
-"""From nμ, so many last stages ask all rows, and all others a part each, for this share."""
+DEALT_FROM, LAST_STAGES, PART_SHARE = 60_000.0, 4, 0.3
+"""From this nμ on so many last stages ask all rows, and all others a part each, for this share."""
 PART_SIGNAL = 10_000.0
 """Most of nμ that a part has."""
 
@@ -141,8 +141,7 @@ def deal(fit: ClaimedFit) -> tuple[int, float] | None:
     may = fit.asks_parts and fit.learns_metric and fit.has_public_rows and not fit.is_unlimited
     if not may or fit.weights != DEFAULT_WEIGHTS:
         return None
-    found = signal(fit, fit.rows)
-    return next(((last, share) for least, last, share in DEALS if found >= least), None)
+    return (LAST_STAGES, PART_SHARE) if signal(fit, fit.rows) >= DEALT_FROM else None
 
 
 def number_of_parts(fit: ClaimedFit, asked: int) -> int:

@@ -360,6 +360,16 @@ def test_a_dictionary_grows_before_all_rows_are_asked():
     assert len(fit.targets[0].records) == 2
 
 
+def test_sampling_errors_of_a_part_count_once_when_all_rows_are_asked():
+    phi, part = SYNTHETIC[:, :2] / 2.0, Part(1, 4)
+    record = fit_of(phi, 1000.0, part).targets[0].records[0]
+    again = record.asked_again
+    np.testing.assert_allclose(again.sampling, 16 * record.sampling)
+    np.testing.assert_allclose(again.variance - again.sampling, record.variance - record.sampling)
+    (whole,) = fit_of(phi, 1000.0).targets[0].records
+    np.testing.assert_array_equal(whole.asked_again.variance, whole.variance)
+
+
 def test_products_of_the_leading_features_correct_what_they_say():
     B = np.diag([0.5, 0.4, 0.3, 0.2])
     noisy = B + np.diag([0.2, 0.0, 0.0, 0.0])

@@ -137,7 +137,12 @@ class MetricFit:
         self._choose([replace(self.dictionary, family=family) for family in families], value)
 
     def _grow(self, points: Array) -> None:
-        """Read all records with other inducing points, in the present metric or another."""
+        """Read all records with other inducing points, in the present metric or another.
+
+        From here on all rows are asked, those of the parts again.
+        """
+        for target in self.targets:
+            target.records = [record.asked_again for record in target.records]
         grown = replace(self.dictionary, points=points)
         families = (grown.family, *grown.family.renewed(self._metric))
         self._choose([replace(grown, family=family) for family in families], -math.inf)
@@ -263,4 +268,5 @@ def _measured(release: GramRelease, target: int, n: float, share: float, basis: 
         square_noise=release.target_std / n,
         share=share,
         rows=n * release.fraction,
+        fraction=release.fraction,
     )

@@ -107,7 +107,7 @@ class Deal(NamedTuple):
     share: float
 
 
-DEALS = ((80_000.0, Deal(1, 0.5)), (40_000.0, Deal(2, 0.4)), (20_000.0, Deal(4, 0.3)))
+DEAL, DEALT_FROM = Deal(4, 0.3), 60_000.0
 """From which nμ on parts of the rows are enough for early stages: docs/results/one_pass.md."""
 
 PART_SIGNAL = 10_000.0
@@ -117,7 +117,7 @@ metric of a function is found from as much where every stage asks all rows."""
 
 def deal_of(signal: float) -> Deal | None:
     """Return how stages share the rows; None where all of them ask all rows."""
-    return next((deal for least, deal in DEALS if signal >= least), None)
+    return DEAL if signal >= DEALT_FROM else None
 
 
 def number_of_parts(signal: float, asked: int) -> int:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -37,12 +37,30 @@ any row has shall not be corrected most."""
 
 @dataclass(frozen=True)
 class Record:
-    """H(f − f₀) = a + noise: ``operator`` is H on values at the synthetic rows."""
+    """H(f − f₀) = a + noise: ``operator`` is H on values at the synthetic rows.
+
+    ``sampling`` is the part of the variance that comes from the rows, a ``fraction`` of them all.
+    """
 
     operator: Array  # (N, rows)
     a: Array
     variance: Array
     centre: Array  # f₀ at the synthetic rows
+    sampling: Array | float = 0.0
+    fraction: float = 1.0
+
+    @property
+    def asked_again(self) -> Record:
+        """What a part of the rows says where other records are about all of them.
+
+        The sampling error of a row counts once, nearly all of it where most is known: that of the
+        part has the weight fraction² from here on.
+        """
+        return replace(
+            self,
+            variance=self.variance + (self.fraction**-2.0 - 1.0) * self.sampling,
+            sampling=self.fraction**-2.0 * self.sampling,
+        )
 
 
 def gram_correction(B: Array, noisy: Array, noise: float) -> Array:

@@ -93,8 +93,9 @@ class Measured:
     square: float  # Σ(clip(r)/R)² / n
     noise: float  # sd of the noise on ``cross``
     square_noise: float
-    share: float  # of all stages
+    share: float  # of all stages that asked the same rows
     rows: float  # that were asked
+    fraction: float  # of all rows
 
 
 @dataclass
@@ -157,8 +158,16 @@ class Target:
             return
         scale = self.clip / self._slope(self.tau)
         sampling = np.clip(measured.square, 0.02, 1.0) * squares / (measured.rows * measured.share)
-        variance = (measured.noise**2 + sampling) * scale**2
-        record = Record(operator, measured.cross * scale, variance, self.centre.values)
+        sampling = sampling * scale**2
+        variance = (measured.noise * scale) ** 2 + sampling
+        record = Record(
+            operator,
+            measured.cross * scale,
+            variance,
+            self.centre.values,
+            sampling,
+            measured.fraction,
+        )
         self.records.append(record)
         self._judge(measured)
 
@@ -175,6 +184,8 @@ class Target:
                 ratio * record.a + record.operator @ (ratio * record.centre + gap * ones),
                 ratio**2 * record.variance,
                 0.0 * ones,
+                ratio**2 * record.sampling,
+                record.fraction,
             )
             for record in self.records
         ]
