@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from dpgp.privacy.books import BudgetError, GaussianBooks, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SecureNoise, SimulatedNoise
-from dpgp.privacy.parts import BLOCK, Dealing, Part, dearest
+from dpgp.privacy.parts import BLOCK, Dealing, RowPart, dearest
 
 DEALING = Dealing.drawn(SimulatedNoise(0))
-SOME = st.integers(1, 5).flatmap(lambda of: st.builds(Part, st.integers(1, of), st.just(of)))
+SOME = st.integers(1, 5).flatmap(lambda of: st.builds(RowPart, st.integers(1, of), st.just(of)))
 PARTS = st.one_of(st.none(), SOME)
 PRICED = st.lists(st.tuples(PARTS, st.floats(1e-3, 0.5)), min_size=1, max_size=12)
 
@@ -23,20 +23,20 @@ def release(mu, part=None):
 
 
 def test_every_row_is_in_one_part():
-    found = np.array([DEALING.holds(Part(number, 7), 0, 5000) for number in range(1, 8)])
+    found = np.array([DEALING.holds(RowPart(number, 7), 0, 5000) for number in range(1, 8)])
     assert (found.sum(axis=0) == 1).all()
 
 
 @given(st.integers(0, 3 * BLOCK), st.integers(0, 2 * BLOCK))
 def test_a_row_is_in_its_part_however_the_table_is_cut(start, rows):
-    part = Part(2, 3)
+    part = RowPart(2, 3)
     whole = DEALING.holds(part, 0, start + rows)
     np.testing.assert_array_equal(DEALING.holds(part, start, rows), whole[start:])
 
 
 def test_parts_are_equally_likely_and_draws_are_independent():
     rows = 200_000
-    first, second = (DEALING.holds(Part(k, 4), 0, rows) for k in (1, 2))
+    first, second = (DEALING.holds(RowPart(k, 4), 0, rows) for k in (1, 2))
     sd = np.sqrt(rows * 3 / 16)
     assert abs(first.sum() - rows / 4) < 5 * sd
     assert abs(second.sum() - rows / 4) < 5 * sd
@@ -55,7 +55,7 @@ def test_every_fit_deals_anew_but_simulations_repeat():
 @pytest.mark.parametrize(("number", "of"), [(0, 3), (4, 3), (1, 0)])
 def test_parts_that_do_not_exist_are_refused(number, of):
     with pytest.raises(ValueError, match="does not exist"):
-        Part(number, of)
+        RowPart(number, of)
 
 
 def paid_by(priced, dealt):
@@ -78,7 +78,8 @@ def test_somebody_pays_what_is_counted(priced):
         return sum(Fraction(mu) ** 2 for other, mu in priced if other == part)
 
     dealt = {
-        of: max(range(1, of + 1), key=lambda k, of=of: of_part(Part(k, of))) for of in range(1, 6)
+        of: max((RowPart(k, of) for k in range(1, of + 1)), key=of_part).number
+        for of in range(1, 6)
     }
     counted = dearest((part, Fraction(mu) ** 2) for part, mu in priced)
     assert paid_by(priced, dealt) == counted
@@ -104,9 +105,9 @@ def test_every_part_has_the_whole_share_and_no_part_more():
     books = GaussianBooks(1.0, Neighbours.REPLACE)
     books.reserve(release(books.share(0.7)))
     for number in range(1, 6):
-        books.about(Part(number, 5)).reserve(release(books.share(0.3)))
+        books.about(RowPart(number, 5)).reserve(release(books.share(0.3)))
     assert books.spent_mu == pytest.approx(1.0)
     assert [each.part.number for each in books.releases[1:]] == [1, 2, 3, 4, 5]
-    for part in (Part(3, 5), None, Part(1, 6)):  # parts of another dealing are not disjoint
+    for part in (RowPart(3, 5), None, RowPart(1, 6)):  # parts of another dealing are not disjoint
         with pytest.raises(BudgetError):
             books.about(part).reserve(release(0.1))

@@ -23,7 +23,7 @@ from dpgp.options import Options
 from dpgp.passes import Passes
 from dpgp.privacy.books import Books
 from dpgp.privacy.noise import SimulatedNoise
-from dpgp.privacy.parts import Dealing, DealtPart, Part
+from dpgp.privacy.parts import Dealing, DealtPart, RowPart
 from dpgp.private.files import open_files
 from dpgp.private.fit import fit_rows
 from dpgp.private.rows import RowReader, Rows
@@ -73,7 +73,7 @@ def rows_of(X=X, Y=Y):
 
 
 def part_grams(rows, of=4):
-    parts = (DealtPart(Part(number, of), DEALING) for number in range(1, of + 1))
+    parts = (DealtPart(RowPart(number, of), DEALING) for number in range(1, of + 1))
     return [exact_gram(PartOfRows(rows, part), FEATURES) for part in parts]
 
 
@@ -100,7 +100,7 @@ def test_files_have_the_parts_of_arrays(table, of):
 
 
 def test_workers_that_read_a_file_each_have_the_parts_of_arrays(table):
-    part = DealtPart(Part(2, 3), DEALING)
+    part = DealtPart(RowPart(2, 3), DEALING)
 
     class Question:
         def partial(self, batches):
@@ -113,7 +113,7 @@ def test_workers_that_read_a_file_each_have_the_parts_of_arrays(table):
 
 def test_how_many_rows_a_part_has_is_not_told():
     with pytest.raises(TypeError, match="secret"):
-        len(PartOfRows(rows_of(), DealtPart(Part(1, 2), DEALING)))
+        len(PartOfRows(rows_of(), DealtPart(RowPart(1, 2), DEALING)))
 
 
 def test_the_wall_deals_no_rows_of_people():
@@ -122,7 +122,7 @@ def test_the_wall_deals_no_rows_of_people():
     for asked, dealing in ((people, DEALING), (OPTIONS, None)):
         wall = Wall(rows_of(), asked, books, SimulatedNoise(0), dealing=dealing)
         with pytest.raises(ValueError, match="ask all rows"):
-            wall.release(CountQuery(), 0.1, "count", Part(1, 2))
+            wall.release(CountQuery(), 0.1, "count", RowPart(1, 2))
     assert not books.releases
 
 
@@ -176,7 +176,7 @@ def halves():
 
 
 def test_a_row_of_the_dearest_part_pays_the_whole_budget():
-    part = next(part for part in (Part(1, 2), Part(2, 2)) if DEALING.holds(part, 0, 1)[0])
+    part = next(part for part in (RowPart(1, 2), RowPart(2, 2)) if DEALING.holds(part, 0, 1)[0])
     recorder, other = Recorder(SimulatedNoise(0)), X.copy()
     other[0, 0] = -X[0, 0]  # to the other bin
 
@@ -184,7 +184,7 @@ def test_a_row_of_the_dearest_part_pays_the_whole_budget():
         books = Books(3.0, 1e-6, OPTIONS.neighbours)
         wall = Wall(rows, OPTIONS, books, source, dealing=DEALING)
         for number in (1, 2):
-            wall.release(halves(), 0.3, f"part {number}", Part(number, 2))
+            wall.release(halves(), 0.3, f"part {number}", RowPart(number, 2))
         wall.release(halves(), 0.7, "all")
         return books
 

@@ -24,7 +24,7 @@ from dpgp.checked_values import (
 from dpgp.plain_text import is_name
 from dpgp.privacy.books import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.parts import Part
+from dpgp.privacy.parts import RowPart
 
 
 class LedgerError(ValueError):
@@ -171,7 +171,7 @@ def _release(value: Any) -> GaussianRelease:
         noise_std=as_number(fields["noise_std"], "noise_std", low=0.0),
         coordinates=as_whole(fields["coordinates"], "coordinates", 1, 10**12),
         smallest_scale=as_number(fields["smallest_scale"], "smallest_scale", low=0.0),
-        part=None if part is None else Part(*part),
+        part=None if part is None else RowPart(*part),
     )
 
 

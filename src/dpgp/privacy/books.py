@@ -15,7 +15,7 @@ from typing import Protocol
 from dpgp.privacy.calibration import epsilon_of_mu, mu_of_epsilon_delta
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import continuous_target, discrete_guarantee, discretisation_cost
-from dpgp.privacy.parts import Part, dearest
+from dpgp.privacy.parts import RowPart, dearest
 from dpgp.privacy.rounding import sqrt_up, sum_up, text_down, text_up
 
 # --- what happened --------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ class GaussianRelease:
     coordinates: int
     smallest_scale: float
     bound: Bound | None = None
-    part: Part | None = None
+    part: RowPart | None = None
 
     @property
     def mu(self) -> float:
@@ -233,7 +233,7 @@ class GaussianBooks:
         prices = ((each.part, Fraction(each.mu) ** 2) for each in (*self.releases, release))
         return dearest(prices) <= Fraction(self.mu) ** 2
 
-    def about(self, part: Part | None) -> Bookkeeper:
+    def about(self, part: RowPart | None) -> Bookkeeper:
         """Return the same books, in which what is reserved is about a part of the rows."""
         return self if part is None else _BooksOfPart(self, part)
 
@@ -248,7 +248,7 @@ class _BooksOfPart:
     """Books in which all that is reserved is about one part of the rows."""
 
     books: GaussianBooks
-    part: Part
+    part: RowPart
 
     @property
     def neighbours(self) -> Neighbours:

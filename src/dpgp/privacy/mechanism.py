@@ -14,7 +14,7 @@ from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.exact_sums import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
-from dpgp.privacy.parts import Part
+from dpgp.privacy.parts import RowPart
 from dpgp.privacy.rounding import float_up, sqrt_up
 from dpgp.privacy.sensitivity import (
     count_sensitivity,
@@ -78,7 +78,7 @@ class GramRelease:
     target_std: float | None
     fraction: float = 1.0
 
-    def for_all(self, part: Part | None) -> GramRelease:
+    def for_all(self, part: RowPart | None) -> GramRelease:
         """Return sums that stand for all rows where those of a part were asked."""
         if part is None:
             return self

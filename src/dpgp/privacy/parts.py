@@ -28,7 +28,7 @@ Draws = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
-class Part:
+class RowPart:
     """One of so many parts of the rows, by its number from one on; public."""
 
     number: int
@@ -61,7 +61,7 @@ class Dealing:
     def __repr__(self) -> str:
         return "Dealing(...)"
 
-    def holds(self, part: Part, start: int, rows: int) -> NDArray[np.bool_]:
+    def holds(self, part: RowPart, start: int, rows: int) -> NDArray[np.bool_]:
         """Return which of so many rows are in a part, the first at place ``start`` of its table."""
         # 32 random bits times the number of parts: which part is what stands before the point
         drawn = self._draws(start, rows) * np.uint64(part.of) >> np.uint64(32)
@@ -82,7 +82,7 @@ class Dealing:
 class DealtPart:
     """One part of a dealing: what a source needs to find its rows."""
 
-    part: Part
+    part: RowPart
     dealing: Dealing
 
     def holds(self, start: int, rows: int) -> NDArray[np.bool_]:
@@ -90,7 +90,7 @@ class DealtPart:
         return self.dealing.holds(self.part, start, rows)
 
 
-def dearest(prices: Iterable[tuple[Part | None, Fraction]]) -> Fraction:
+def dearest(prices: Iterable[tuple[RowPart | None, Fraction]]) -> Fraction:
     r"""Return what one unit pays at most: what all rows were asked, and the dearest part.
 
     .. math:: \sum_{k\ \mathrm{all}} \mu_k^2 + \max_p \sum_{k\ \mathrm{of}\ p} \mu_k^2

@@ -25,7 +25,7 @@ from dpgp.privacy.mechanism import (
     publish_gram,
 )
 from dpgp.privacy.noise import NoiseSource
-from dpgp.privacy.parts import Dealing, DealtPart, Part
+from dpgp.privacy.parts import Dealing, DealtPart, RowPart
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity, histogram_sensitivity
 from dpgp.private.source import PartOfRows, Source
 from dpgp.private.sums import exact_count, exact_gram, exact_histograms
@@ -58,7 +58,9 @@ class Wall:
     def __repr__(self) -> str:
         return "Wall(...)"
 
-    def release(self, query: Query, share: float, label: str, part: Part | None = None) -> Release:
+    def release(
+        self, query: Query, share: float, label: str, part: RowPart | None = None
+    ) -> Release:
         """Answer a query about all rows, or a part, with noise worth a share of the budget."""
         mu = self.books.share(share)
         asked = _Asked(self._rows_of(part), self.books.about(part), label)
@@ -70,7 +72,7 @@ class Wall:
             case GramQuery():
                 return self._gram(query, mu, asked)
 
-    def _rows_of(self, part: Part | None) -> Source:
+    def _rows_of(self, part: RowPart | None) -> Source:
         if part is None:
             return self.rows
         if self.dealing is None or self.options.per_person:

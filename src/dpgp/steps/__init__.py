@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from dpgp.inference.many.plan import Deal, number_of_parts
 from dpgp.options import Options
-from dpgp.privacy.parts import Part
+from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import Purpose, Purse, Step
 from dpgp.steps.calibration import Calibrate
 from dpgp.steps.count import Count
@@ -95,7 +95,7 @@ def _dealt(steps: Sequence[Step], deal: Deal, left: float, signal: float) -> tup
     last = stages[-deal.last :]
     asking = [step for step in steps if isinstance(step, OF_PARTS) or step in stages[: -deal.last]]
     of = number_of_parts(signal, len(asking))
-    parts = {step.label: Part(number, of) for number, step in enumerate(asking, start=1)}
+    parts = {step.label: RowPart(number, of) for number, step in enumerate(asking, start=1)}
     each = (1.0 - deal.share) * left / math.fsum(stage.share for stage in last)
 
     def dealt(step: Step) -> Step:

@@ -20,7 +20,7 @@ from dpgp.options import STAGES, Options
 from dpgp.passes import Passes
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.mechanism import GramNoise, gram_noise
-from dpgp.privacy.parts import Part, dearest
+from dpgp.privacy.parts import RowPart, dearest
 from dpgp.privacy.sensitivity import histogram_sensitivity
 from dpgp.types import Array
 
@@ -197,7 +197,7 @@ class Step(Protocol):
         ...
 
     @property
-    def part(self) -> Part | None:
+    def part(self) -> RowPart | None:
         """Part of the rows that the step asks; None for all of them."""
         ...
 

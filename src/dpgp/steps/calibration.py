@@ -10,7 +10,7 @@ import numpy as np
 
 from dpgp.inference.conformal import calibrate, calibration_edges, calibration_share
 from dpgp.inference.predictive import predictives
-from dpgp.privacy.parts import Part
+from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import HistogramQuery, Purpose, count_noise
 from dpgp.types import Array
 
@@ -25,7 +25,7 @@ class Calibrate:
     """Release how far observations are from their predictions, in predicted standard deviations."""
 
     share: float
-    part: Part | None = None
+    part: RowPart | None = None
     purpose: ClassVar[Purpose] = Purpose.CALIBRATION
     label: ClassVar[str] = "residual histograms"
     activity: ClassVar[str] = "calibrating intervals"

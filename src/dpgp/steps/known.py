@@ -33,7 +33,7 @@ from dpgp.planning.file_room import DENSITY_POINTS, most_points
 from dpgp.planning.setting import Setting
 from dpgp.privacy.books import share_of_mu
 from dpgp.privacy.certificate import Certificate
-from dpgp.privacy.parts import Part
+from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import Purpose, Step
 from dpgp.types import Array
 
@@ -104,7 +104,7 @@ class Known:
         """nμ over the rows of a unit: how many rows stand out of the noise of a count."""
         return self.n * self.mu / self.options.max_rows_per_unit
 
-    def stage_weight(self, share: float, part: Part | None = None) -> float:
+    def stage_weight(self, share: float, part: RowPart | None = None) -> float:
         """Return a stage's part of all that ask the same rows, by which they share sampling noise.
 
         Rows of a unit may err together: m of them then say as much as one.
@@ -112,7 +112,7 @@ class Known:
         same = [s.share for s in self.steps if s.purpose is Purpose.FUNCTION and s.part == part]
         return share / math.fsum(same) / self.options.max_rows_per_unit
 
-    def rows_of(self, part: Part | None) -> tuple[float, float]:
+    def rows_of(self, part: RowPart | None) -> tuple[float, float]:
         """Return how many rows are in a part, and the sd of that: every row draws its own."""
         if part is None:
             return self.n, 0.0
@@ -194,7 +194,7 @@ class Known:
         )
 
     @property
-    def _parts_of_stages(self) -> list[Part]:
+    def _parts_of_stages(self) -> list[RowPart]:
         """Parts of the rows that early stages ask."""
         stages = (step.part for step in self.steps if step.purpose is Purpose.FUNCTION)
         return [part for part in stages if part is not None]

@@ -10,7 +10,7 @@ from dpgp.inference.noisy_law import believe
 from dpgp.inference.residual_families import kind_probabilities, outcome_candidates
 from dpgp.inference.residual_law import LAW_EDGES, law_share, measured_law
 from dpgp.inference.stage import LARGEST_RESIDUAL
-from dpgp.privacy.parts import Part
+from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import HistogramQuery, Purpose, count_noise
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class ResidualHistograms:
     """Release how residuals of the first stages are spread, in their present sds."""
 
     share: float
-    part: Part | None = None
+    part: RowPart | None = None
     purpose: ClassVar[Purpose] = Purpose.LAW
     label: ClassVar[str] = "law of residuals"
     activity: ClassVar[str] = "looking how residuals are spread"

@@ -14,7 +14,7 @@ from dpgp.inference.posterior import Posterior
 from dpgp.planning.file_room import has_room_for_scale
 from dpgp.planning.scale_design import WORTH, ScaleLayout, scale_layout, scale_share
 from dpgp.privacy.mechanism import GramRelease
-from dpgp.privacy.parts import Part
+from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import GramQuery, Purpose, gram_noise_stds, noise_of_gram
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class MeasureScale:
     """Release the Gram matrix of a few features and of cut distances from the mean."""
 
     share: float
-    part: Part | None = None
+    part: RowPart | None = None
     purpose: ClassVar[Purpose] = Purpose.SCALE
     label: ClassVar[str] = "local scale"
     activity: ClassVar[str] = "looking how far observations scatter"

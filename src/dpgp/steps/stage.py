@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from dpgp.inference.many.plan import LEADING, stage_weights
 from dpgp.options import STAGES
 from dpgp.privacy.mechanism import GramRelease
-from dpgp.privacy.parts import Part
+from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import GramQuery, Purpose, gram_noise_stds, noise_of_gram
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Stage:
     share: float
     number: int
     of: int
-    part: Part | None = None
+    part: RowPart | None = None
     purpose: ClassVar[Purpose] = Purpose.FUNCTION
 
     @classmethod

@@ -36,7 +36,7 @@ from dpgp.kernels.linear import constant, straight
 from dpgp.kernels.stationary import RBF
 from dpgp.outcomes import Location
 from dpgp.privacy.mechanism import GramRelease
-from dpgp.privacy.parts import Part
+from dpgp.privacy.parts import RowPart
 
 RNG = np.random.default_rng(0)
 SYNTHETIC = RNG.uniform(-1, 1, (1024, 4))
@@ -341,7 +341,7 @@ def fit_of(phi, n, part=None, **asked):
 
 
 def test_a_part_says_the_same_as_all_rows_with_the_noise_of_its_own():
-    phi, n, part = SYNTHETIC[:, :2] / 2.0, 1000.0, Part(1, 4)
+    phi, n, part = SYNTHETIC[:, :2] / 2.0, 1000.0, RowPart(1, 4)
     whole, some, alone = (
         fit_of(phi, *asked).targets[0].records[0] for asked in ((n,), (n, part), (n / 4,))
     )
@@ -361,7 +361,7 @@ def test_a_dictionary_grows_before_all_rows_are_asked():
 
 
 def test_sampling_errors_of_a_part_count_once_when_all_rows_are_asked():
-    phi, part = SYNTHETIC[:, :2] / 2.0, Part(1, 4)
+    phi, part = SYNTHETIC[:, :2] / 2.0, RowPart(1, 4)
     record = fit_of(phi, 1000.0, part).targets[0].records[0]
     again = record.asked_again
     np.testing.assert_allclose(again.sampling, 16 * record.sampling)

@@ -34,7 +34,7 @@ from dpgp.privacy.books import (
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.exact_sums import FRACTION_BITS, UNIT
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.parts import Part
+from dpgp.privacy.parts import RowPart
 from dpgp.privacy.provenance import Provenance, StudyRecord
 from dpgp.privacy.rounding import text_up
 from dpgp.privacy.sensitivity import count_sensitivity, gram_sensitivity, histogram_sensitivity
@@ -198,7 +198,7 @@ def _release(value: Any) -> Event:
         coordinates=as_whole(fields["coordinates"], f"{where}.coordinates", 1, 10**12),
         smallest_scale=as_number(fields["smallest_scale"], f"{where}.smallest_scale", low=0.0),
         bound=_bound(fields, where),
-        part=None if part is None else Part(*part),
+        part=None if part is None else RowPart(*part),
     )
 
 
