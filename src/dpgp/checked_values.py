@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ MOST_ITEMS = 10_000
 MOST_FINDINGS = 1000
 MOST_FITTED = 1e15  # rows of a model, noisy where their number is private
 LARGEST_WHOLE = 10**9
+MOST_PARTS = 10**9  # of the rows
 
 INDEFINITE = 1e-6  # of the largest eigenvalue: rounding of what was written
 BEYOND_THE_ENDS = 1e-9  # of an interval: rounding of what was written
@@ -59,6 +60,11 @@ def as_fields(value: Any, where: str, names: Collection[str]) -> dict[str, Any]:
     if len(value) > len(names):
         raise ModelFileError(f"`{where}` has fields that are not among {', '.join(names)}.")
     return value
+
+
+def with_present(names: Sequence[str], value: Any, *optional: str) -> tuple[str, ...]:
+    """Return names of fields, with those that an object need not have where it has them."""
+    return (*names, *(name for name in optional if isinstance(value, dict) and name in value))
 
 
 def as_items(value: Any, where: str, most: int = MOST_ITEMS) -> list[Any]:
@@ -138,6 +144,17 @@ def as_between(value: Any, where: str, low: float, high: float) -> float:
     if not low <= number <= high:
         raise ModelFileError(f"`{where}` must be between {low:g} and {high:g}.")
     return number
+
+
+def as_part(fields: Mapping[str, Any], where: str) -> tuple[int, int] | None:
+    """Return the number of a part of the rows and of how many, if an object names one."""
+    if "part" not in fields:
+        return None
+    numbers = as_items(fields["part"], where)
+    if len(numbers) != 2:
+        raise ModelFileError(f"`{where}` must hold the number of a part, and of how many.")
+    of = as_whole(numbers[1], where, 1, MOST_PARTS)
+    return as_whole(numbers[0], where, 1, of), of
 
 
 def as_rows(values: Sequence[Any], where: str) -> float:

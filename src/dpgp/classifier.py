@@ -39,7 +39,7 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
     classes
         The two public labels, ``("no", "yes")``: texts, whole numbers, or False and True. Required,
         and never read from the data. A row whose label is neither contributes nothing.
-    epsilon, delta, bounds, categories, kernel, inducing_points, features, stages
+    epsilon, delta, bounds, categories, kernel, inducing_points, features, stages, passes
         As those of :class:`~dpgp.PrivateGPRegressor`.
     neighbours, max_rows_per_unit, rows_of_unit, warp, missing, random_state, n_jobs
         Likewise.
@@ -83,6 +83,7 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         inducing_points: int | ArrayLike | None = None,
         features: str | Sequence[str] | None = None,
         stages: int | Sequence[float] | None = None,
+        passes: str = "few",
         neighbours: str = "replace",
         max_rows_per_unit: int = 1,
         rows_of_unit: str = "random",
@@ -103,6 +104,7 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         self.inducing_points = inducing_points
         self.features = features
         self.stages = stages
+        self.passes = passes
         self.neighbours = neighbours
         self.max_rows_per_unit = max_rows_per_unit
         self.rows_of_unit = rows_of_unit

@@ -11,6 +11,7 @@ from dpgp.domain import Box
 from dpgp.inference.hyperparameters import default_kernel
 from dpgp.missing import Missing
 from dpgp.outcomes import NUMBER, OutcomeKind, outcome_of
+from dpgp.passes import Passes
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.rows_of_unit import RowsOfUnit
 from dpgp.study.errors import RefusedError
@@ -45,6 +46,7 @@ class Options:
     families: tuple[str, ...] | None = None
     inducing_points: Array | int | None = None
     stages: tuple[float, ...] = STAGES
+    passes: Passes = Passes.FEW
     neighbours: Neighbours = Neighbours.REPLACE
     per_person: bool = False
     max_rows_per_unit: int = 1

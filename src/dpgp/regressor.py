@@ -61,6 +61,9 @@ class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP)
         default.
     stages
         Weights of the stages in the budget, or how many of equal weight.
+    passes
+        "few" lets early stages of many inputs ask parts of the rows, where rows are so many that
+        nothing is lost; "all" lets every stage ask all of them.
     neighbours
         "replace" or "add-remove": what it means for two data sets to differ in one unit.
     max_rows_per_unit
@@ -140,6 +143,7 @@ class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP)
         inducing_points: int | ArrayLike | None = None,
         features: str | Sequence[str] | None = None,
         stages: int | Sequence[float] | None = None,
+        passes: str = "few",
         neighbours: str = "replace",
         max_rows_per_unit: int = 1,
         rows_of_unit: str = "random",
@@ -162,6 +166,7 @@ class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP)
         self.inducing_points = inducing_points
         self.features = features
         self.stages = stages
+        self.passes = passes
         self.neighbours = neighbours
         self.max_rows_per_unit = max_rows_per_unit
         self.rows_of_unit = rows_of_unit

@@ -10,7 +10,7 @@ from dpgp.features.inducing import (
     InducingFeatures,
     ProjectedFeatures,
 )
-from dpgp.features.inputs import BoxFeatures, UnitInputs
+from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.inference.many.families import REFERENCE, kernel_of
 
 GENERATOR = np.random.default_rng(0)
@@ -40,6 +40,19 @@ def test_features_are_those_of_the_dictionary_projected():
     expected = features.P.T @ DICTIONARY.evaluate(U) / 0.3
     assert features.evaluate(U, out) is not None
     np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_residuals_beside_features_of_the_same_values_are_those_by_themselves():
+    inputs = UnitInputs(Box.from_bounds((-1, 1), 4))
+    X, targets = GENERATOR.uniform(-1, 1, (700, 4)), GENERATOR.normal(size=(2, 700))
+    weights, features = GENERATOR.normal(size=(2, 40)), BoxFeatures(inputs, projected())
+    residuals = Residuals(
+        BoxFeatures(inputs, DictionaryValues(DICTIONARY)), weights, np.array([0.5, 2.0])
+    )
+    out = np.empty((12, 700))
+    beside = residuals.beside(features, X, targets, out)
+    np.testing.assert_array_equal(out, features.evaluate(X))
+    np.testing.assert_allclose(beside, residuals.of(X, targets), rtol=1e-9, atol=1e-11)
 
 
 def test_kernel_values_carry_the_functions_of_the_dictionary():

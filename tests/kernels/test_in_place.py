@@ -5,7 +5,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 from dpgp.blas import single_threaded_blas
 from dpgp.inference.many.families import REFERENCE, kernel_of
 from dpgp.kernels.formula import gram_in_place, specify, weighted_gram
-from dpgp.kernels.linear import BrokenLines
+from dpgp.kernels.linear import AdditiveRBF, BrokenLines, constant, straight
+from dpgp.kernels.stationary import MetricRBF
 from dpgp.privacy.exact_sums import MAX_BLOCK_ROWS, check_even
 
 GENERATOR = np.random.default_rng(0)
@@ -26,6 +27,24 @@ def test_the_numbers_are_those_of_the_kernel(kernel):
     before = kernel(X, Y)
     np.testing.assert_allclose(gram_in_place(kernel, X, Y), before, rtol=1e-12)
     np.testing.assert_array_equal(kernel(X, Y), before)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [constant(0.3), constant(0.7) * straight(), AdditiveRBF(), AdditiveRBF() + constant(0.2)],
+    ids=str,
+)
+def test_thin_factors_make_the_kernel(kernel):
+    np.testing.assert_allclose(
+        kernel.factor(X) @ kernel.factor(Y).T, kernel(X, Y), rtol=1e-10, atol=1e-12
+    )
+
+
+def test_a_smooth_kernel_has_no_thin_factor():
+    smooth = MetricRBF(np.eye(3))
+    assert smooth.factor(X) is None
+    assert (smooth + constant(0.2)).factor(X) is None
+    assert (constant(0.2) * smooth).factor(X) is None
 
 
 @single_threaded_blas()

@@ -162,3 +162,15 @@ def test_what_cannot_be_drawn_is_not_booked(ratio):
     with pytest.raises(ValueError, match="the noise scale must be between"):
         release_zeros(noise, 2, 1, ledger, SimulatedNoise(0))
     assert ledger.releases == []
+
+
+def test_products_of_other_than_the_leading_features_are_withheld():
+    stds = gram_noise(1.0, 1.0, 1, Neighbours.REPLACE).matrix(5, 1, leading=2)
+    withheld = np.isnan(stds)
+    assert withheld[:5, :5].sum() == 25 - 4
+    assert not withheld[:2, :2].any()
+    assert not withheld[5].any()
+    assert not withheld[:, 5].any()
+    np.testing.assert_array_equal(
+        stds[:2, :2], gram_noise(1.0, 1.0, 1, Neighbours.REPLACE).matrix(5, 1)[:2, :2]
+    )

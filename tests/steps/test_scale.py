@@ -45,7 +45,7 @@ def test_the_step_is_taken_where_rows_and_budget_can_tell_a_scale():
 def test_distances_lie_within_minus_one_and_one(targets):
     X = np.linspace(-1, 1, 16)[:, None]
     with np.errstate(over="ignore"):
-        q = DISTANCES.of(X, targets[None], LINE, LINE.evaluate(X))
+        q = DISTANCES.beside(LINE, X, targets[None], np.empty((LINE.dimension, 16)))
     assert (np.abs(q) <= 1.0).all()
 
 

@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
@@ -9,6 +11,7 @@ from dpgp.privacy.books import Books, BudgetError, share_of_mu
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SimulatedNoise
+from dpgp.privacy.parts import dearest
 from dpgp.privacy.sensitivity import histogram_sensitivity
 from dpgp.private.rows import Rows
 from dpgp.private.wall import Wall
@@ -58,9 +61,11 @@ def wall(asked, n=5000, seed=0):
 @pytest.mark.parametrize("rows", [None, 100, 10**6])
 @pytest.mark.parametrize("columns", [1, 3, 20])
 def test_shares_add_up_to_the_budget_and_no_more(rows, mu, columns):
-    shares = [step.share for step in planned_steps(purse(rows, mu, columns=columns))]
-    assert sum(shares) == pytest.approx(1.0, abs=1e-12)
-    assert min(shares) > 0.0
+    steps = planned_steps(purse(rows, mu, columns=columns))
+    paid = dearest((step.part, Fraction(step.share)) for step in steps)
+    assert float(paid) == pytest.approx(1.0, abs=1e-12)
+    assert min(step.share for step in steps) > 0.0
+    assert any(step.part for step in steps) == (columns > 1 and (rows or 0) * mu > 60_000)
 
 
 def test_shares_do_not_depend_on_a_number_of_rows_that_is_private():

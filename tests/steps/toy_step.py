@@ -30,6 +30,7 @@ class Halves:
     """Release how many rows are in either half of the first input."""
 
     share: float
+    part: ClassVar[None] = None
     purpose: ClassVar[Purpose] = Purpose.OTHER
     label: ClassVar[str] = "halves of an input"
     activity: ClassVar[str] = "halving an input"

@@ -20,7 +20,8 @@ from dpgp.planning.unusable import UnusableRowsError
 from dpgp.privacy.books import Books, Event, GaussianRelease
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.noise import DrawnNoise, NoiseSource, SimulatedNoise
-from dpgp.private.fit import fit_rows
+from dpgp.privacy.parts import Dealing
+from dpgp.private.fit import dealing_of, fit_rows
 from dpgp.private.rows import Rows
 from dpgp.private.wall import Wall
 from dpgp.steps import Purse, Step, planned_steps
@@ -50,11 +51,13 @@ class Recorder(DrawnNoise):
     def __init__(self, source: NoiseSource) -> None:
         self.is_private, self.name = source.is_private, source.name
         self.answers: list[WayOut] = []
+        self.uniforms: list[float] = []
         self._source = source
 
     def uniform(self) -> float:
-        """Return a number from [0, 1)."""
-        return self._source.uniform()
+        """Return a number from [0, 1), and remember it."""
+        self.uniforms.append(self._source.uniform())
+        return self.uniforms[-1]
 
     def add_to(self, totals: Integers, scales: Array) -> Integers:
         """Return integers with noise, and remember them."""
@@ -69,13 +72,15 @@ class Replay(DrawnNoise):
     is_private = False
     name = "replay of earlier releases: an audit, not private"
 
-    def __init__(self, answers: Sequence[WayOut]) -> None:
+    def __init__(self, answers: Sequence[WayOut], uniforms: Sequence[float] = ()) -> None:
         self.totals: list[Integers] = []
-        self._answers = answers
+        self._answers, self._uniforms = answers, list(uniforms)
 
     def uniform(self) -> float:
-        """Raise: no step of a fit asks for it."""
-        raise DivergedError("a neighbour needs random numbers of another kind.")
+        """Return what was drawn before: rows are dealt alike."""
+        if not self._uniforms:
+            raise DivergedError("a neighbour needs more random numbers.")
+        return self._uniforms.pop(0)
 
     def add_to(self, totals: Integers, scales: Array) -> Integers:
         """Return the earlier release, if the question is the same."""
@@ -96,6 +101,7 @@ class RecordedStep:
     step: Step
     release: GaussianRelease
     answer: WayOut
+    dealing: Dealing | None = None
 
 
 @dataclass(frozen=True)
@@ -135,15 +141,16 @@ def record(table: MadeUpTable, options: Options, source: NoiseSource) -> tuple[R
     public_rows = len(rows) if options.row_count_is_public else None
     steps = planned_steps(Purse(options, books.mu, public_rows))
     wall, known = (
-        Wall(rows, options, books, recorder),
+        Wall(rows, options, books, recorder, dealing=dealing_of(steps, recorder)),
         Known.before(options, books.mu, steps, public_rows),
     )
     asked = []
     for step in steps:
         query = step.query(known)
         with suppress(UnusableRowsError):  # rows of an audit are few, and its steps all asked
-            step.learn(known, wall.release(query, step.share, step.label))
-        asked.append(RecordedStep(query, step, books.releases[-1], recorder.answers[-1]))
+            step.learn(known, wall.release(query, step.share, step.label, step.part))
+        answer = recorder.answers[-1]
+        asked.append(RecordedStep(query, step, books.releases[-1], answer, wall.dealing))
     return tuple(asked)
 
 
@@ -151,8 +158,8 @@ def replay_step(asked: RecordedStep, rows: Rows, options: Options, threads: int 
     """Ask a neighbour what one step asked, by the same way through the wall."""
     books = Books(options.epsilon, options.delta, options.neighbours)
     source = Replay([asked.answer])
-    wall = Wall(rows, options, books, source, threads)
-    wall.release(asked.query, asked.step.share, asked.step.label)
+    wall = Wall(rows, options, books, source, threads, asked.dealing)
+    wall.release(asked.query, asked.step.share, asked.step.label, asked.step.part)
     (totals,) = source.totals
     moved = distance(totals, asked.answer.totals, asked.answer.scales)
     return Comparison(asked.release.label, moved, asked.release.mu)
@@ -164,7 +171,7 @@ def replay_fit(
     """Fit a table, then its neighbour with the same released history; compare every release."""
     recorder = Recorder(SimulatedNoise(seed))
     booked = _booked(table.rows(options), options, recorder)
-    replayed = Replay(recorder.answers)
+    replayed = Replay(recorder.answers, recorder.uniforms)
     again = _booked(other.rows(options), options, replayed)
     if again != booked:
         raise DivergedError("a neighbour's fit books other releases.")

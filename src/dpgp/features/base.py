@@ -134,6 +134,11 @@ def side_by_side(parts: Sequence[Any], library: Library) -> Any:
     return library.einsum("dn->nd", rows)
 
 
+def weighted(weights: Array, columns: Array) -> Array:
+    """Return wᵀφ, summed in the same order for every row, as a matrix product need not do."""
+    return np.asarray(np.einsum("kd,dn->kn", weights, columns))
+
+
 def columnwise_kronecker(factors: Sequence[Array], out: Array | None = None) -> Array:
     """Return the Kronecker product of the columns of all factors, written to ``out`` if given.
 

@@ -21,6 +21,7 @@ from dpgp.features.base import (
     WhitenedMap,
     columnwise_kronecker,
     inverse_root,
+    weighted,
 )
 from dpgp.features.placement import as_grid
 from dpgp.kernels.base import takes_vectors
@@ -155,6 +156,10 @@ class DictionaryValues:
         return values
 
 
+ROWS_AT_A_TIME = 512
+"""Rows whose kernel values are computed at a time: a few megabytes, which caches hold."""
+
+
 @dataclass(frozen=True)
 class ProjectedFeatures:
     r""":math:`\phi(x) = v/\max(\|v\|, a)`, :math:`v = P^\top\phi_0(x)`, for features φ₀.
@@ -177,11 +182,25 @@ class ProjectedFeatures:
 
     def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return the features of the rows of ``U`` as columns of norm at most one."""
-        inner = DictionaryValues(self.inner).evaluate(U)
-        values = np.matmul(self._coefficients, inner, out=out)
-        squares = np.einsum("dn,dn->n", values, values)
-        values *= SLACK / np.maximum(np.sqrt(squares), self.smallest_norm)
-        return np.asarray(values)
+        return self.evaluate_with_sums(U, np.empty((0, self.inner.dimension)), out)[0]
+
+    def evaluate_with_sums(
+        self, U: Array, weights: Array, out: Array | None = None
+    ) -> tuple[Array, Array]:
+        """Return the features, and weighted sums of the values that they are made of.
+
+        Of a few rows at a time, so that their values stay in the cache.
+        """
+        features = np.empty((self.dimension, len(U))) if out is None else out
+        sums, values = np.empty((len(weights), len(U))), DictionaryValues(self.inner)
+        for start in range(0, len(U), ROWS_AT_A_TIME):
+            few = slice(start, start + ROWS_AT_A_TIME)
+            inner = values.evaluate(U[few])
+            np.matmul(self._coefficients, inner, out=features[:, few])
+            sums[:, few] = weighted(weights, inner)
+        squares = np.einsum("dn,dn->n", features, features)
+        features *= SLACK / np.maximum(np.sqrt(squares), self.smallest_norm)
+        return features, sums
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from dpgp.arithmetic import Library
 from dpgp.domain import Box
-from dpgp.features.base import FeatureMap, UnitFeatures
+from dpgp.features.base import FeatureMap, UnitFeatures, weighted
+from dpgp.features.inducing import DictionaryValues, ProjectedFeatures
 from dpgp.types import Array
 
 OFF_GRID = 0.2360679774997897
@@ -203,8 +204,8 @@ class BoxFeatures:
 class RowValues(Protocol):
     """What stands beside the features of a row in a Gram matrix: a value in [−1, 1] a target."""
 
-    def of(self, inputs: Array, targets: Array, features: FeatureMap, phi: Array) -> Array:
-        """Return the values of a block, given the features ``phi`` that ``features`` made."""
+    def beside(self, features: FeatureMap, inputs: Array, targets: Array, out: Array) -> Array:
+        """Return the values of a block, and write its features to ``out``."""
         ...
 
 
@@ -212,16 +213,31 @@ class RowValues(Protocol):
 class Residuals:
     r""":math:`(t - \phi(x)^\top w - m)/R` for every target t its weights w, clip R, middle m."""
 
-    features: FeatureMap
+    features: BoxFeatures
     weights: Array  # (K, d)
     clips: Array  # (K,)
     middles: Array | float = 0.0  # (K, 1)
 
-    def of(self, inputs: Array, targets: Array, features: FeatureMap, phi: Array) -> Array:
-        """Return the residuals of a block, given the features ``phi`` that ``features`` made."""
-        own = phi if features is self.features else self.features.evaluate(inputs)
-        # summed in the same order for every row, which a matrix product need not do
-        mean = np.einsum("kd,dn->kn", self.weights, own)
+    def of(self, inputs: Array, targets: Array) -> Array:
+        """Return the residuals of a block."""
+        return self._from(weighted(self.weights, self.features.evaluate(inputs)), targets)
+
+    def beside(self, features: FeatureMap, inputs: Array, targets: Array, out: Array) -> Array:
+        """Return the residuals of a block, and write its features to ``out``."""
+        return self._from(self._means_beside(features, inputs, out), targets)
+
+    def _means_beside(self, features: FeatureMap, inputs: Array, out: Array) -> Array:
+        """Return φᵀw; values that both are made of are computed once."""
+        if isinstance(features, BoxFeatures) and isinstance(features.inner, ProjectedFeatures):
+            own = self.features.inner
+            if isinstance(own, DictionaryValues) and own.inner is features.inner.inner:
+                U = features.inputs(inputs)
+                return features.inner.evaluate_with_sums(U, self.weights, out)[1]
+        phi = features.evaluate(inputs, out)
+        own_phi = phi if features is self.features else self.features.evaluate(inputs)
+        return weighted(self.weights, own_phi)
+
+    def _from(self, mean: Array, targets: Array) -> Array:
         return np.asarray((targets - mean - self.middles) / self.clips[:, None])
 
 
@@ -232,7 +248,7 @@ class CutDistances:
     residuals: Residuals
     start: float = 0.0  # a
 
-    def of(self, inputs: Array, targets: Array, features: FeatureMap, phi: Array) -> Array:
+    def beside(self, features: FeatureMap, inputs: Array, targets: Array, out: Array) -> Array:
         """Return how far the targets of a block are from the function, cut and centred."""
-        r = np.abs(self.residuals.of(inputs, targets, features, phi))
+        r = np.abs(self.residuals.beside(features, inputs, targets, out))
         return np.asarray(2.0 * np.clip((r - self.start) / (1.0 - self.start), 0.0, 1.0) - 1.0)

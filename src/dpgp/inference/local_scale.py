@@ -84,11 +84,15 @@ class LocalScale:
 
 @dataclass(frozen=True)
 class Distances:
-    """Released sums of φq, the features φ, and the standard deviation of the noise."""
+    """Released sums of φq, the features φ, and the standard deviation of the noise.
+
+    ``fraction`` is the share of the rows that were asked: the sums stand for all.
+    """
 
     features: UnitFeatures
     a: Array
     noise_std: float
+    fraction: float = 1.0
 
 
 class ScaleBelief(NamedTuple):
@@ -158,6 +162,7 @@ def learn_scale(
         basis,
         inputs,
         log_ratios,
+        _common_rows(distances),
     )
     found = _condition(release, [part.shape[1] for part in parts])
     L = np.hstack(list(parts))
@@ -175,6 +180,14 @@ class _Release:
     basis: Array
     inputs: InputModel
     log_ratios: Array
+    common: Array  # of the sampling errors of two sums, by the rows that both asked
+
+
+def _common_rows(distances: Sequence[Distances]) -> Array:
+    """Return 1 for sums over all rows; of parts 1/fraction for sums of one, 0 for those of two."""
+    sweep = np.repeat(np.arange(len(distances)), [len(each.a) for each in distances])
+    fraction = np.array([each.fraction for each in distances])[sweep]
+    return np.where(sweep[:, None] == sweep, 1.0 / fraction, 1.0 * (fraction == 1.0))
 
 
 class _Belief(NamedTuple):
@@ -204,7 +217,7 @@ def _information(release: _Release, xi: Array) -> tuple[Array, Array]:
     log_scale = at + release.log_ratios
     G, slope = mean_distance(log_scale), slope_of_distance(log_scale)
     J = (F.T * (p * slope)) @ release.basis
-    S = (F.T * (p * variance_of_distance(log_scale))) @ F
+    S = release.common * ((F.T * (p * variance_of_distance(log_scale))) @ F)
     if covariance is not None:
         S = S + F.T @ (covariance * np.outer(G, G)) @ F
     S = S + np.diag(release.noise_stds**2 + _slight(S))

@@ -72,6 +72,10 @@ class Kernel(ABC):
         """Return K(X, Y) in new memory, or the number that it is everywhere."""
         return np.array(self.gram(self.tree(), X, Y, NUMPY)[0])
 
+    def factor(self, X: Array) -> Array | None:
+        """Return F(X) with K(X, Y) = F(X)F(Y)ᵀ and few columns; None where there is none."""
+        return None
+
     @abstractmethod
     def tree(self, thetas: Array | None = None) -> Tree:
         """Return the tree for every row of ``thetas``, or for the kernel as it is."""

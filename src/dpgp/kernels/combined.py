@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
 
@@ -68,6 +68,30 @@ class Sum(Pair):
 
     name, part, sign, combine, operation = "Sum", "sum", "+", np.add, operator.add
 
+    def values(self, X: Array, Y: Array) -> Array | float:
+        """Return the sum; all terms with factors take one matrix product."""
+        total: Any = 0.0
+        left, right = [], []
+        for term in self._terms():
+            factors = term.factor(X), term.factor(Y)
+            if factors[0] is None or factors[1] is None:
+                total = _added(total, term.values(X, Y))
+            else:
+                left.append(factors[0])
+                right.append(factors[1])
+        if left:
+            total = _added(total, np.hstack(left) @ np.hstack(right).T)
+        return total if isinstance(total, np.ndarray) else float(total)
+
+    def factor(self, X: Array) -> Array | None:
+        """Return both, side by side."""
+        first, second = self.k1.factor(X), self.k2.factor(X)
+        return None if first is None or second is None else np.hstack([first, second])
+
+    def _terms(self) -> Iterator[Kernel]:
+        for part in (self.k1, self.k2):
+            yield from part._terms() if isinstance(part, Sum) else (part,)
+
     @classmethod
     def weighted_gram(cls, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
         """Return the sum of both."""
@@ -75,6 +99,17 @@ class Sum(Pair):
             formula_of(part).weighted_gram(part, weights, X, Y) for part in tree["parts"]
         )
         return first + second
+
+
+def _added(total: Any, other: Any) -> Any:
+    """Return the sum of arrays or numbers, in the memory of an array."""
+    if isinstance(total, np.ndarray):
+        total += other
+        return total
+    if isinstance(other, np.ndarray):
+        other += total
+        return other
+    return total + other
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -92,6 +127,14 @@ class Product(Pair):
                 joint = weights * factor["constant_value"][:, 0]
                 return formula_of(other).weighted_gram(other, joint, X, Y)
         return super().weighted_gram(tree, weights, X, Y)
+
+    def factor(self, X: Array) -> Array | None:
+        """Return that of the other kernel where one is a constant."""
+        for size, other in ((self.k1, self.k2), (self.k2, self.k1)):
+            if isinstance(size, ConstantKernel):
+                factor = other.factor(X)
+                return None if factor is None else math.sqrt(size.constant_value) * factor
+        return None
 
     def scaled_by(self, name: str) -> str | None:
         """Say that a size is the size of the other kernel."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dpgp.arithmetic import Library, transposed
+from dpgp.arithmetic import NUMPY, Library, transposed
 from dpgp.checked_values import ModelFileError, as_items, as_matrix, as_positive, as_whole
 from dpgp.kernels.base import Box, Leaf, Tree
 from dpgp.kernels.parameters import (
@@ -74,6 +74,10 @@ class ConstantKernel(Leaf):
         """Return v."""
         return float(self.constant_value)
 
+    def factor(self, X: Array) -> Array | None:
+        """Return √v."""
+        return np.full((len(X), 1), math.sqrt(self.constant_value))
+
     def variance_bound(self, box: Box | None) -> float:
         """Return v."""
         return float(self.constant_value)
@@ -134,6 +138,10 @@ class DotProduct(Leaf):
         """Return σ₀² + ‖x‖²."""
         return tree["sigma_0"] ** 2 + library.einsum("nd,nd->n", X, X)
 
+    def factor(self, X: Array) -> Array | None:
+        """Return (σ₀, x)."""
+        return np.column_stack([np.full(len(X), self.sigma_0), X]) if self.sigma_0 else X
+
     def variance_bound(self, box: Box | None) -> float:
         """Return σ₀² + max ‖x‖², which the box reaches in a corner."""
         if box is None:
@@ -192,6 +200,10 @@ class AdditiveRBF(Leaf):
         A = cls.basis(tree, X, library)
         return library.einsum("ndk,ndk->n", A, A)[None, :] + 0.0 * tree["length_scale"]
 
+    def factor(self, X: Array) -> Array | None:
+        """Return R^{−1/2} r(x_n)/√D of all inputs, side by side."""
+        return np.asarray(self.basis(self.tree(), X, NUMPY).reshape(len(X), -1))
+
     def variance_bound(self, box: Box | None) -> float:
         """Return 1: a Nyström approximation of a kernel of variance 1."""
         return 1.0
@@ -246,6 +258,10 @@ class BrokenLines(Leaf):
         """Return the same by interpolation, which is faster."""
         A, B = (self._interpolated(U) for U in (X, Y))
         return np.asarray(A.T @ B)
+
+    def factor(self, X: Array) -> Array | None:
+        """Return h_n(x_n), a column an input."""
+        return self._interpolated(X).T
 
     def _interpolated(self, X: Array) -> Array:
         rows = zip(X.T, np.asarray(self.knots), np.asarray(self.heights), strict=True)

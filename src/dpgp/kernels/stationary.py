@@ -303,12 +303,12 @@ class MetricRBF(Stationary):
         return library.exp(-0.5 * s * tree["length_scale"][:, :, None] ** -2.0)
 
     def values(self, X: Array, Y: Array) -> Array | float:
-        """Return exp(−‖a − b‖²/2), lengths within L, in place: these arrays are large."""
+        """Return exp(aᵀb − ‖a‖²/2 − ‖b‖²/2), lengths within L: one product, then in place."""
         scaled = np.asarray(self.root) / self.length_scale
-        A, B = ((scaled.T @ M.T).T for M in (X, Y))
-        squares = np.matmul(A, -2.0 * B.T)
-        squares += (A**2).sum(axis=1)[:, None]
-        squares += (B**2).sum(axis=1)[None, :]
-        np.maximum(squares, 0.0, out=squares)
-        squares *= -0.5
-        return np.asarray(np.exp(squares, out=squares))
+        A, B = (scaled.T @ M.T for M in (X, Y))
+        halves = [-0.5 * np.einsum("dn,dn->n", M, M)[None] for M in (A, B)]
+        ones = [np.ones_like(half) for half in halves]
+        left, right = np.vstack([A, halves[0], ones[0]]), np.vstack([B, ones[1], halves[1]])
+        exponents = left.T @ right
+        np.minimum(exponents, 0.0, out=exponents)
+        return np.asarray(np.exp(exponents, out=exponents))

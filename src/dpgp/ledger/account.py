@@ -10,8 +10,15 @@ from functools import lru_cache, reduce
 from typing import Any
 
 from dpgp.ledger.records import Closed, LedgerError, Opened, Other, Record, Reserved
-from dpgp.privacy.books import ETA_ALLOWANCE, MARGIN, Spent, mu_of_guarantee
+from dpgp.privacy.books import (
+    ETA_ALLOWANCE,
+    MARGIN,
+    GaussianRelease,
+    Spent,
+    mu_of_guarantee,
+)
 from dpgp.privacy.calibration import epsilon_of_mu
+from dpgp.privacy.parts import dearest
 from dpgp.privacy.rounding import float_up, sqrt_up, sum_up, text_down
 
 LARGEST_COMPOSED = 10.0
@@ -33,6 +40,13 @@ class Cost:
         if math.isinf(mu):
             raise LedgerError("a fit without noise has no price; give it a finite `epsilon`.")
         return cls(Fraction(mu) ** 2, Fraction(eta))
+
+    @classmethod
+    def of_fit(cls, releases: Iterable[GaussianRelease]) -> Cost:
+        """Return the price of what one fit released: of disjoint parts a unit pays the dearest."""
+        prices = [(each.part, cls.gaussian(each.mu, each.eta)) for each in releases]
+        squares = dearest((part, price.squares) for part, price in prices)
+        return cls(squares, sum((price.eta for _, price in prices), Fraction(0)))
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(self.squares + other.squares, self.eta + other.eta, self.others + other.others)
@@ -242,7 +256,6 @@ def _check_cap(opened: Opened) -> None:
 
 def _cost_of(record: Closed) -> Cost:
     try:
-        parts = [Cost.gaussian(release.mu, release.eta) for release in record.releases]
+        return Cost.of_fit(record.releases)
     except (ValueError, OverflowError):
         raise LedgerError("a release is listed whose noise cannot be accounted for.") from None
-    return sum(parts, Cost())

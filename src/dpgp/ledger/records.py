@@ -14,14 +14,17 @@ from dpgp.checked_values import (
     as_fields,
     as_flag,
     as_number,
+    as_part,
     as_positive,
     as_text,
     as_whole,
     number_to_json,
+    with_present,
 )
 from dpgp.plain_text import is_name
 from dpgp.privacy.books import GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.parts import RowPart
 
 
 class LedgerError(ValueError):
@@ -94,7 +97,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Neighbours):
         return value.value
     if isinstance(value, GaussianRelease):
-        return {name: _plain(getattr(value, name)) for name in _RELEASE}
+        part = {} if value.part is None else {"part": [value.part.number, value.part.of]}
+        return {name: _plain(getattr(value, name)) for name in _RELEASE} | part
     if isinstance(value, tuple):
         return [_plain(part) for part in value]
     return number_to_json(value) if isinstance(value, float) else value
@@ -159,13 +163,15 @@ _RELEASE = ("label", "sensitivity", "noise_std", "coordinates", "smallest_scale"
 
 
 def _release(value: Any) -> GaussianRelease:
-    fields = as_fields(value, "releases", _RELEASE)
+    fields = as_fields(value, "releases", with_present(_RELEASE, value, "part"))
+    part = as_part(fields, "part")
     return GaussianRelease(
         label=as_text(fields["label"], "label"),
         sensitivity=as_positive(fields["sensitivity"], "sensitivity"),
         noise_std=as_number(fields["noise_std"], "noise_std", low=0.0),
         coordinates=as_whole(fields["coordinates"], "coordinates", 1, 10**12),
         smallest_scale=as_number(fields["smallest_scale"], "smallest_scale", low=0.0),
+        part=None if part is None else RowPart(*part),
     )
 
 

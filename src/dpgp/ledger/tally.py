@@ -30,7 +30,7 @@ class Tally:
         if not certificate.is_private:
             return
         gaussian = (each for each in certificate.releases if isinstance(each, GaussianRelease))
-        cost = sum((Cost.gaussian(each.mu, each.eta) for each in gaussian), Cost())
+        cost = Cost.of_fit(gaussian)
         with self._lock:
             self.fits, self.cost = self.fits + 1, self.cost + cost
 

@@ -190,8 +190,8 @@ class Outlook:
         beliefs = tuple(Belief(C, float(s2), C) for C, s2 in pairs)
         return cls(setting, prospect, kappa, beliefs)
 
-    def after_stage(self, share: float) -> Outlook:
-        """Return the outlook after a Gram stage with a share of μ²."""
+    def after_stage(self, share: float, fraction: float = 1.0) -> Outlook:
+        """Return the outlook after a Gram stage with a share of μ²; fixed features ask all rows."""
         setting = self.setting
         noise = gram_noise(
             setting.mu * math.sqrt(share),

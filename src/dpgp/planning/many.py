@@ -173,9 +173,9 @@ class ManyOutlook:
         """Return the outlook before the first step: the prior."""
         return cls(setting, functions, stage_share, functions.spectra)
 
-    def after_stage(self, share: float) -> ManyOutlook:
-        """Return the outlook after a stage with a share of μ²."""
-        setting = self.setting
+    def after_stage(self, share: float, fraction: float = 1.0) -> ManyOutlook:
+        """Return the outlook after a stage of a fraction of the rows with a share of μ²."""
+        setting, n = self.setting, fraction * self.setting.n
         noise = gram_noise(
             setting.mu * math.sqrt(share),
             1.0 / math.sqrt(setting.targets),
@@ -185,9 +185,9 @@ class ManyOutlook:
         ).cross_std
         taus, clips = self._clips()
         gains = slope(clips, taus) / clips
-        costs = (noise / (setting.n * gains)) ** 2 / EFFICIENCY
+        costs = (noise / (n * gains)) ** 2 / EFFICIENCY
         sampling = second_moment(clips, taus) / (gains * clips) ** 2
-        sampling = sampling * self.stage_share / (setting.n * share)
+        sampling = sampling * self.stage_share / (n * share)
         left = [_left(*each) for each in zip(self.unknown, costs, sampling, strict=True)]
         return replace(self, unknown=np.array(left), clips=clips)
 

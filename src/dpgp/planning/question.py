@@ -31,6 +31,7 @@ from dpgp.planning.prior_functions import Functions
 from dpgp.planning.setting import Assumption, Setting
 from dpgp.privacy.books import mu_of_guarantee
 from dpgp.steps import Purpose, Purse, Stage, Step, kinds_of, planned_steps
+from dpgp.steps.base import paid
 from dpgp.types import Array
 
 WIDTH_95 = 2 * 1.959964  # of a 95 % interval of a normal law, in standard deviations
@@ -133,7 +134,7 @@ def forecast(
 
 def _forecast_many(setting: Setting, steps: Sequence[Step], functions: ManyFunctions) -> Errors:
     """Forecast the errors of features that are learned."""
-    share = share_of(steps, Purpose.FUNCTION)
+    share = paid(steps, Purpose.FUNCTION)
     return after_steps(ManyOutlook.before(setting, functions, share), steps).errors()
 
 
@@ -152,11 +153,6 @@ class Answer:
         return tuple(step for step in self.steps if step.purpose is Purpose.FUNCTION)
 
 
-def share_of(steps: Sequence[Step], purpose: Purpose) -> float:
-    """Return the part of μ² that is spent for this."""
-    return math.fsum(step.share for step in steps if step.purpose is purpose)
-
-
 def planned_design(answer: Answer, options: Options) -> PlannedDesign:
     """Describe a design in public numbers; inducing points in the units of the inputs."""
     design, box = answer.design, options.box
@@ -164,12 +160,12 @@ def planned_design(answer: Answer, options: Options) -> PlannedDesign:
     return PlannedDesign(
         **chosen,
         stages=tuple(stage.share for stage in answer.stages),
-        count_share=share_of(answer.steps, Purpose.COUNT),
-        warp_share=share_of(answer.steps, Purpose.PLACES),
-        law_share=share_of(answer.steps, Purpose.LAW),
-        guard_share=share_of(answer.steps, Purpose.GUARD),
-        scale_share=share_of(answer.steps, Purpose.SCALE),
-        calibration_share=share_of(answer.steps, Purpose.CALIBRATION),
+        count_share=paid(answer.steps, Purpose.COUNT),
+        warp_share=paid(answer.steps, Purpose.PLACES),
+        law_share=paid(answer.steps, Purpose.LAW),
+        guard_share=paid(answer.steps, Purpose.GUARD),
+        scale_share=paid(answer.steps, Purpose.SCALE),
+        calibration_share=paid(answer.steps, Purpose.CALIBRATION),
     )
 
 
@@ -298,7 +294,7 @@ def _why_several_stages(
     """Compare with a single release of all the stages' budget."""
     if len(answer.stages) == 1:
         return []
-    single = [Stage(share_of(answer.steps, Purpose.FUNCTION), 1, 1)]
+    single = [Stage(paid(answer.steps, Purpose.FUNCTION), 1, 1)]
     errors = forecast(answer.setting, single, design, functions)
     alone, reached = (
         question.half_width * float(np.median(e.rmse)) for e in (errors, answer.errors)

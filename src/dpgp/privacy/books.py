@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Protocol
 
-from dpgp.privacy.calibration import compose, epsilon_of_mu, mu_of_epsilon_delta
+from dpgp.privacy.calibration import epsilon_of_mu, mu_of_epsilon_delta
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import continuous_target, discrete_guarantee, discretisation_cost
-from dpgp.privacy.rounding import sum_up, text_down, text_up
+from dpgp.privacy.parts import RowPart, dearest
+from dpgp.privacy.rounding import sqrt_up, sum_up, text_down, text_up
 
 # --- what happened --------------------------------------------------------------------------------
 
@@ -51,7 +53,7 @@ class GaussianRelease:
 
     ``sensitivity`` and ``noise_std`` are in the units in which all noise of the release has the
     same standard deviation; ``smallest_scale`` is the smallest one in integer units, and ``bound``
-    says why the sensitivity is what it is.
+    says why the sensitivity is what it is. It is about all rows, or about a ``part`` of them.
     """
 
     label: str
@@ -60,6 +62,7 @@ class GaussianRelease:
     coordinates: int
     smallest_scale: float
     bound: Bound | None = None
+    part: RowPart | None = None
 
     @property
     def mu(self) -> float:
@@ -75,9 +78,14 @@ class GaussianRelease:
             return 0.0
         return discretisation_cost(self.coordinates, self.smallest_scale)
 
+    @property
+    def about(self) -> str:
+        """Its name, and which part of the rows it is about where it is one."""
+        return self.label if self.part is None else f"{self.label}, {self.part}"
+
     def __str__(self) -> str:
         return (
-            f"{self.label}: {self.coordinates} numbers, sensitivity {text_up(self.sensitivity)}, "
+            f"{self.about}: {self.coordinates} numbers, sensitivity {text_up(self.sensitivity)}, "
             f"noise {text_down(self.noise_std)}, mu {text_up(self.mu)}"
         )
 
@@ -108,8 +116,9 @@ MARGIN = 1e-12  # of δ: far above the mass that discrete noise needs, far below
 class Spent:
     r"""The cost of events: Gaussian ones by μ and η, all others by their own ε and δ.
 
-    Gaussian mechanisms compose to :math:`\sqrt{\sum\mu_k^2}`, others by adding up ε and δ, and the
-    two kinds by adding up again (docs/proofs/gaussian_calibration.md). To account for another kind
+    Gaussian mechanisms compose to :math:`\sqrt{\sum\mu_k^2}`, of disjoint parts of the rows to the
+    dearest (docs/proofs/parallel_parts.md), others by adding up ε and δ, and the two kinds by
+    adding up again (docs/proofs/gaussian_calibration.md). To account for another kind
     of event, add a record to :mod:`dpgp.privacy.books` and its price here.
     """
 
@@ -125,7 +134,7 @@ class Spent:
         gaussian = [event for event in events if isinstance(event, GaussianRelease)]
         others = [event for event in events if isinstance(event, ApproximateRelease)]
         return cls(
-            mu=compose([event.mu for event in gaussian]),
+            mu=composed(gaussian),
             eta=sum_up(event.eta for event in gaussian),
             epsilon=sum_up(event.epsilon for event in others),
             delta=sum_up(event.delta for event in others),
@@ -146,6 +155,14 @@ class Spent:
         return sum_up([epsilon, self.epsilon]) if reached <= left else math.inf
 
 
+def composed(releases: Iterable[GaussianRelease]) -> float:
+    """Return the μ of Gaussian releases of one fit together, rounded up."""
+    prices = [(release.part, release.mu) for release in releases]
+    if any(math.isinf(mu) for _, mu in prices):
+        return math.inf
+    return sqrt_up(dearest((part, Fraction(mu) ** 2) for part, mu in prices))
+
+
 def share_of_mu(mu: float, fraction: float) -> float:
     """Return the μ of a share of a budget, rounded down: μ² is what adds up."""
     # 10⁻¹⁴: more than the roundings here and where the squares are added
@@ -164,6 +181,19 @@ class BudgetError(RuntimeError):
     """A release would cost more than what is left of the budget."""
 
 
+class Bookkeeper(Protocol):
+    """Where a release is booked before its noise is drawn."""
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """What it means to differ in one unit."""
+        ...
+
+    def reserve(self, release: GaussianRelease) -> None:
+        """Book a release, or raise BudgetError and book nothing."""
+        ...
+
+
 class GaussianBooks:
     """A budget in Gaussian DP and the releases booked against it.
 
@@ -175,7 +205,6 @@ class GaussianBooks:
         self.mu = mu
         self.neighbours = neighbours
         self.releases: list[GaussianRelease] = []
-        self._left = Fraction(mu if mu < math.inf else 0.0) ** 2  # μ² − Σ μ_k², exactly
         self._eta_left = ETA_ALLOWANCE
 
     def share(self, fraction: float) -> float:
@@ -189,20 +218,44 @@ class GaussianBooks:
         self.releases.append(release)
 
     def _charge(self, release: GaussianRelease) -> None:
-        covered = release.mu <= self.mu
-        left = self._left - Fraction(release.mu) ** 2 if covered else Fraction(-1)
         eta_left = self._eta_left - release.eta
-        if left < 0 or eta_left < 0.0:
+        if not self._covers(release) or eta_left < 0.0:
             raise BudgetError(
                 f"the release '{release.label}' does not fit into what is left of mu = "
                 f"{self.mu:.6g}; nothing was drawn."
             )
-        self._left, self._eta_left = left, eta_left
+        self._eta_left = eta_left
+
+    def _covers(self, release: GaussianRelease) -> bool:
+        """Whether no unit pays more than μ² with one more release, exactly."""
+        if release.mu > self.mu:
+            return False
+        prices = ((each.part, Fraction(each.mu) ** 2) for each in (*self.releases, release))
+        return dearest(prices) <= Fraction(self.mu) ** 2
+
+    def about(self, part: RowPart | None) -> Bookkeeper:
+        """Return the same books, in which what is reserved is about a part of the rows."""
+        return self if part is None else _BooksOfPart(self, part)
 
     @property
     def spent_mu(self) -> float:
         """Gaussian-DP parameter of everything booked so far."""
         return Spent.by(self.releases).mu
+
+
+@dataclass(frozen=True)
+class _BooksOfPart:
+    """Books in which all that is reserved is about one part of the rows."""
+
+    books: GaussianBooks
+    part: RowPart
+
+    @property
+    def neighbours(self) -> Neighbours:
+        return self.books.neighbours
+
+    def reserve(self, release: GaussianRelease) -> None:
+        self.books.reserve(replace(release, part=self.part))
 
 
 class Books(GaussianBooks):

@@ -114,9 +114,16 @@ class Certificate:
         return not self.seeded and math.isfinite(self.epsilon)
 
     def noise_of(self, label: str) -> float | None:
-        """Return the largest noise of releases of this name; None where there were none."""
+        """Return the largest noise of releases of this name, of sums over parts as over all rows.
+
+        None where there were none.
+        """
         found = (each for each in self.releases if isinstance(each, GaussianRelease))
-        return max((each.noise_std for each in found if each.label == label), default=None)
+        named = (each for each in found if each.label == label)
+        return max(
+            (each.noise_std * (1 if each.part is None else each.part.of) for each in named),
+            default=None,
+        )
 
     @property
     def title(self) -> str:
@@ -171,7 +178,7 @@ class Certificate:
         """Return the releases as text, under ``HEADINGS``."""
         return [
             [
-                release.label,
+                release.about,
                 f"{release.coordinates:,}",
                 text_up(release.sensitivity, 4),
                 text_down(release.noise_std, 4),

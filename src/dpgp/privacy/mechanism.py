@@ -9,11 +9,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpgp.privacy.books import Bound, GaussianBooks, GaussianRelease
+from dpgp.privacy.books import Bookkeeper, Bound, GaussianRelease
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.exact_sums import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
+from dpgp.privacy.parts import RowPart
 from dpgp.privacy.rounding import float_up, sqrt_up
 from dpgp.privacy.sensitivity import (
     count_sensitivity,
@@ -41,12 +42,18 @@ class GramNoise:
     target_std: float | None
     bound: Bound | None = None
 
-    def matrix(self, n_features: int, n_targets: int) -> Array:
-        """Return the standard deviation of every entry; NaN where an entry is withheld."""
+    def matrix(self, n_features: int, n_targets: int, leading: int | None = None) -> Array:
+        """Return the standard deviation of every entry; NaN where an entry is withheld.
+
+        Of products of features only those of the ``leading`` ones are released, where it is said.
+        """
         target_std = math.nan if self.target_std is None else self.target_std
-        size = n_features + n_targets
+        size, first = n_features + n_targets, slice(leading)
         stds = np.full((size, size), self.cross_std)
-        stds[:n_features, :n_features] = _symmetric_noise(n_features, self.feature_std)
+        features = np.full((n_features, n_features), math.nan)
+        of_first = features[first, first]
+        of_first[:] = _symmetric_noise(len(of_first), self.feature_std)
+        stds[:n_features, :n_features] = features
         stds[n_features:, n_features:] = _symmetric_noise(n_targets, target_std)
         return stds
 
@@ -55,17 +62,36 @@ class GramNoise:
 class GramRelease:
     r"""A noisy :math:`\sum_i \psi_i\psi_i^\top`, :math:`\psi = (\phi(x), t)`, in blocks.
 
+    Products of features may be those of the first k of them alone.
+
     Noise has standard deviation ``feature_std`` on the diagonal of ``feature_gram`` and that over
     √2 off it, ``cross_std`` on ``cross``, and ``target_std`` on the diagonal of ``target_gram``,
-    which is withheld (None) where the mechanism does not include it.
+    which is withheld (None) where the mechanism does not include it. ``fraction`` is the share of
+    the rows that were asked, where sums of a part stand for all.
     """
 
-    feature_gram: Array  # Σ φφᵀ  (d, d)
+    feature_gram: Array  # Σ φφᵀ  (k, k), k ≤ d
     cross: Array  # Σ φ tᵀ  (d, K)
     target_gram: Array | None  # Σ t tᵀ  (K, K)
     feature_std: float
     cross_std: float
     target_std: float | None
+    fraction: float = 1.0
+
+    def for_all(self, part: RowPart | None) -> GramRelease:
+        """Return sums that stand for all rows where those of a part were asked."""
+        if part is None:
+            return self
+        times = part.of
+        return GramRelease(
+            times * self.feature_gram,
+            times * self.cross,
+            None if self.target_gram is None else times * self.target_gram,
+            times * self.feature_std,
+            times * self.cross_std,
+            None if self.target_std is None else times * self.target_std,
+            part.fraction,
+        )
 
 
 LEVELS_WEIGHT = 0.25
@@ -165,7 +191,7 @@ def publish_gram(
     stds: Array,
     noise: GramNoise,
     label: str,
-    books: GaussianBooks,
+    books: Bookkeeper,
     source: NoiseSource,
 ) -> Array:
     """Book the release of a symmetric matrix of exact sums, draw its noise, and return the result.
@@ -191,7 +217,7 @@ def publish(
     sensitivity: float,
     sigma: float,
     label: str,
-    books: GaussianBooks,
+    books: Bookkeeper,
     source: NoiseSource,
     *,
     bound: Bound | None = None,

@@ -20,6 +20,7 @@ from dpgp.privacy.books import Books
 from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.exact_sums import UNIT, check_arithmetic
 from dpgp.privacy.noise import MIN_SCALE, NoiseSource, discretisation_cost
+from dpgp.privacy.parts import Dealing, DealtPart
 from dpgp.privacy.rounding import sum_up
 from dpgp.private.source import RowQuestion, Source
 from dpgp.private.wall import Wall
@@ -70,7 +71,7 @@ def fit_rows(
     options.check_rows(public_rows)
     steps = planned_steps(Purse(options, books.mu, public_rows), kinds)
     check_noise(steps, options, books, source)
-    wall = Wall(rows, options, books, source, threads)
+    wall = Wall(rows, options, books, source, threads, dealing_of(steps, source))
     told = counted if options.table_size_is_public else None
     known = Known.before(options, books.mu, steps, public_rows, told)
     facts = (books, source, options.max_rows_per_unit, options.per_person, options.rows_of_unit)
@@ -79,7 +80,7 @@ def fit_rows(
         spending_noted(lambda: Certificate.of_failure(*facts)),
     ):
         for step in told_of(steps):
-            step.learn(known, wall.release(step.query(known), step.share, step.label))
+            step.learn(known, wall.release(step.query(known), step.share, step.label, step.part))
         return known.fitted(Certificate.from_books(*facts, ledger=link))
 
 
@@ -89,6 +90,11 @@ def check_noise(steps: Iterable[Step], options: Options, books: Books, source: N
         for std in step.noise_stds(options, books.share(step.share)):
             if std > 0.0:
                 source.check(std * UNIT**2)
+
+
+def dealing_of(steps: Iterable[Step], source: NoiseSource) -> Dealing | None:
+    """Draw who is in which part of the rows, where steps ask parts."""
+    return Dealing.drawn(source) if any(step.part for step in steps) else None
 
 
 # --- in its ledger: the whole price before any noise, at the end what was released ----------------
@@ -188,7 +194,10 @@ class SiteRows:
         """No rows, of the type of ours."""
         return self.rows.like
 
-    def total(self, question: RowQuestion, threads: int | None = None) -> Integers:
-        """Return the exact sum over our rows."""
-        self.meeting.asked(type(question).__name__, question.partial(()).arithmetic)
-        return self.rows.total(question, threads)
+    def total(
+        self, question: RowQuestion, threads: int | None = None, part: DealtPart | None = None
+    ) -> Integers:
+        """Return the exact sum over our rows, or over those that we dealt to a part."""
+        about = "" if part is None else f", {part.part}"
+        self.meeting.asked(f"{type(question).__name__}{about}", question.partial(()).arithmetic)
+        return self.rows.total(question, threads, part)

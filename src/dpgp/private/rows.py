@@ -20,6 +20,7 @@ from dpgp.domain import Box
 from dpgp.missing import Missing
 from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.options import Options
+from dpgp.privacy.parts import DealtPart
 from dpgp.private.source import RowQuestion, total_over
 from dpgp.private.tables import TableError
 from dpgp.private.units import Quota, rows_of_units
@@ -85,13 +86,7 @@ class Rows:
     def blocks(self, size: int) -> Iterator[Rows]:
         """Cut the rows into blocks of ``size``, the last one shorter."""
         for start in range(0, len(self), size):
-            part = slice(start, start + size)
-            yield Rows(
-                self.inputs[part],
-                self.targets[:, part],
-                self.usable[part],
-                self.readable[:, part],
-            )
+            yield self.chosen(slice(start, start + size))
 
     @property
     def like(self) -> Rows:
@@ -102,8 +97,26 @@ class Rows:
         """Return themselves: what is in memory needs no reading."""
         return self
 
-    def total(self, question: RowQuestion, threads: int | None = None) -> Integers:
-        """Return the exact sum over all rows."""
+    def chosen(self, which: NDArray[np.bool_] | slice) -> Rows:
+        """Return some of the rows."""
+        readable = self.readable[:, which] if len(self.readable) else self.readable
+        return Rows(self.inputs[which], self.targets[:, which], self.usable[which], readable)
+
+    def with_more(self, other: Rows) -> Rows:
+        """Return these rows, and other ones behind them."""
+        return Rows(
+            np.concatenate([self.inputs, other.inputs]),
+            np.concatenate([self.targets, other.targets], axis=1),
+            np.concatenate([self.usable, other.usable]),
+            np.hstack([self.readable, other.readable]),
+        )
+
+    def total(
+        self, question: RowQuestion, threads: int | None = None, part: DealtPart | None = None
+    ) -> Integers:
+        """Return the exact sum over all rows, or those of a part."""
+        if part is not None:
+            return self.chosen(part.holds(0, len(self))).total(question, threads)
         sizes = [min(BATCH_ROWS, len(self) - at) for at in range(0, len(self), BATCH_ROWS)]
         return total_over(self.blocks(BATCH_ROWS), sizes, question, threads)
 

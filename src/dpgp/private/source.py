@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.privacy.exact_sums import UnevenArithmeticError, shared_out
+from dpgp.privacy.parts import DealtPart
 from dpgp.progress import watched
 from dpgp.types import Integers
 
@@ -80,9 +81,37 @@ class Source(Protocol):
         """No rows, of the type of those that it has."""
         ...
 
-    def total(self, question: RowQuestion, threads: int | None = None) -> Integers:
-        """Return the exact sum over all rows, after one pass over them."""
+    def total(
+        self, question: RowQuestion, threads: int | None = None, part: DealtPart | None = None
+    ) -> Integers:
+        """Return the exact sum over all rows, or those of a part, after one pass over them."""
         ...
+
+
+@dataclass(frozen=True)
+class PartOfRows:
+    """A part of the rows of a source, and a source itself."""
+
+    rows: Source
+    part: DealtPart
+
+    def __repr__(self) -> str:
+        return "PartOfRows(...)"
+
+    def __len__(self) -> int:
+        raise TypeError("how many rows a part has is a secret.")
+
+    @property
+    def like(self) -> Rows:
+        """No rows, of the type of those that it has."""
+        return self.rows.like
+
+    def total(
+        self, question: RowQuestion, threads: int | None = None, part: DealtPart | None = None
+    ) -> Integers:
+        """Return the exact sum over the rows of the part, which has no parts of its own."""
+        assert part is None
+        return self.rows.total(question, threads, self.part)
 
 
 def total_over(

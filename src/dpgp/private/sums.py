@@ -148,12 +148,11 @@ def real_columns(
     """Return ψ = (φ(x), targets or residuals) of every row of a block, written to ``out``."""
     d = features.dimension
     psi = np.empty((d + len(block.targets), len(block))) if out is None else out
-    phi = features.evaluate(block.inputs, psi[:d])
-    psi[d:] = (
-        block.targets
-        if residuals is None
-        else residuals.of(block.inputs, block.targets, features, phi)
-    )
+    if residuals is None:
+        features.evaluate(block.inputs, psi[:d])
+        psi[d:] = block.targets
+    else:
+        psi[d:] = residuals.beside(features, block.inputs, block.targets, psi[:d])
     return psi
 
 
@@ -177,10 +176,16 @@ def public_block(filler: Any, like: Rows, size: int = BLOCK_ROWS) -> Rows:
 
 
 def _blocks(batches: Iterable[Rows], filler: Any, size: int) -> Iterator[Rows]:
-    """Cut batches into blocks of one size."""
+    """Cut batches into blocks of one size; what is left of one goes into the next."""
+    rest: Rows | None = None
     for batch in batches:
-        for block in batch.blocks(size):
+        rows = batch if rest is None else rest.with_more(batch)
+        full = len(rows) // size * size
+        for block in rows.chosen(slice(full)).blocks(size):
             yield padded(block, filler, size)
+        rest = rows.chosen(slice(full, None)) if full < len(rows) else None
+    if rest is not None:
+        yield padded(rest, filler, size)
 
 
 def padded(block: Rows, filler: Any, size: int) -> Rows:

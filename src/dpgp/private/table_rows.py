@@ -12,6 +12,7 @@ Noise is drawn by whoever asks, and nowhere else.
 from __future__ import annotations
 
 import functools
+import itertools
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from itertools import zip_longest
 import numpy as np
 
 from dpgp.blas import in_order
+from dpgp.privacy.parts import DealtPart
 from dpgp.private.cells import Cells
 from dpgp.private.engines import Engine, answers
 from dpgp.private.rows import RowReader, Rows
@@ -96,6 +98,8 @@ class TableBatch:
     reader: RowReader
     size: int
     kept: Bits | None
+    start: int = 0
+    part: DealtPart | None = None
 
     def __repr__(self) -> str:
         return "TableBatch(...)"
@@ -106,31 +110,36 @@ class TableBatch:
         if len(cells) != self.size:
             raise TableError(cells.where + CHANGED)
         rows = self.reader.rows(cells)
-        if self.kept is None:
-            return rows
-        return rows.among(unpacked(self.kept, self.size))
+        if self.kept is not None:
+            rows = rows.among(unpacked(self.kept, self.size))
+        return rows if self.part is None else rows.chosen(self.part.holds(self.start, self.size))
 
 
 @dataclass(frozen=True)
 class ReadFile:
-    """A file that has been gone through once: how many rows its pieces have, and which count."""
+    """A file that has been gone through once: how many rows its pieces have, and which count.
+
+    ``start`` is the place of its first row in the table.
+    """
 
     file: TableFile
     reader: RowReader
     sizes: tuple[int, ...]
     kept: tuple[Bits, ...] | None = None
+    start: int = 0
 
     def __repr__(self) -> str:
         return "ReadFile(...)"
 
-    def batches(self) -> Iterator[TableBatch]:
-        """Go through the file once more."""
-        kept = self.kept or (None,) * len(self.sizes)
+    def batches(self, part: DealtPart | None = None) -> Iterator[TableBatch]:
+        """Go through the file once more, for all rows or for those of a part."""
+        kept, start = self.kept or (None,) * len(self.sizes), self.start
         pieces = self.file.pieces(self.reader.names)
         for piece, size, bits in zip_longest(pieces, self.sizes, kept):
             if piece is None or size is None:
                 raise TableError(self.file.where + CHANGED)
-            yield TableBatch(piece, self.reader, size, bits)
+            yield TableBatch(piece, self.reader, size, bits, start, part)
+            start += size
 
 
 @dataclass(frozen=True)
@@ -165,9 +174,11 @@ class TableRows:
         inputs, targets = len(reader.inputs), len(reader.targets)
         return Rows(np.empty((0, inputs)), np.empty((targets, 0)), np.empty(0, dtype=bool))
 
-    def total(self, question: RowQuestion, threads: int | None = None) -> Integers:
-        """Return the exact sum over all rows, after one pass over the files."""
-        batches = (batch for file in self.files for batch in file.batches())
+    def total(
+        self, question: RowQuestion, threads: int | None = None, part: DealtPart | None = None
+    ) -> Integers:
+        """Return the exact sum over all rows, or those of a part, after one pass over the files."""
+        batches = (batch for file in self.files for batch in file.batches(part))
         sizes = [size for file in self.files for size in file.sizes]
         return total_over(batches, sizes, question, threads)
 
@@ -195,8 +206,9 @@ def _read(
     engine: Engine | None = None,
 ) -> tuple[ReadFile, ...]:
     """Return files whose pieces have these sizes, with the rows that count."""
-    read = zip(files, sizes, _kept(files, reader, sizes, seed, engine), strict=True)
-    return tuple(ReadFile(file, reader, counts, kept) for file, counts, kept in read)
+    starts = itertools.accumulate(map(sum, sizes[:-1]), initial=0)
+    read = zip(files, sizes, _kept(files, reader, sizes, seed, engine), starts, strict=True)
+    return tuple(ReadFile(file, reader, counts, kept, start) for file, counts, kept, start in read)
 
 
 def _kept(
@@ -269,10 +281,12 @@ class ClusterRows:
         """No rows, with as many columns."""
         return self.table.like
 
-    def total(self, question: RowQuestion, threads: int | None = None) -> Integers:
-        """Return the exact sum over all rows, after one pass over the files."""
+    def total(
+        self, question: RowQuestion, threads: int | None = None, part: DealtPart | None = None
+    ) -> Integers:
+        """Return the exact sum over all rows, or those of a part, after one pass over the files."""
         parts = self.table.files
-        partials = answers(self.engine, functools.partial(part_sum, question), parts)
+        partials = answers(self.engine, functools.partial(part_sum, question, part), parts)
         total = merged(list(watched(partials, [sum(part.sizes) for part in parts])))
         if total.arithmetic != question.partial(()).arithmetic:
             warnings.warn(OTHER_ARITHMETIC, ArithmeticOfWorkersWarning, stacklevel=2)
@@ -284,9 +298,9 @@ def part_sizes(reader: RowReader, part: TableFile) -> tuple[int, ...]:
     return tuple(len(reader.rows(piece())) for piece in part.pieces(reader.names))
 
 
-def part_sum(question: RowQuestion, part: ReadFile) -> Partial:
-    """Return the exact sum over a part, on one thread of a worker."""
-    return partial_sums(part.batches(), question, 1)[0]
+def part_sum(question: RowQuestion, dealt: DealtPart | None, part: ReadFile) -> Partial:
+    """Return the exact sum over a part of a file, on one thread of a worker."""
+    return partial_sums(part.batches(dealt), question, 1)[0]
 
 
 def part_of_units(

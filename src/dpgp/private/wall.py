@@ -13,7 +13,7 @@ import numpy as np
 
 from dpgp.features.base import FeatureMap
 from dpgp.options import Options
-from dpgp.privacy.books import Books, Bound, GaussianBooks
+from dpgp.privacy.books import Bookkeeper, Books, Bound
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.exact_sums import UNIT, round_targets, shrinkage
 from dpgp.privacy.mechanism import (
@@ -25,13 +25,23 @@ from dpgp.privacy.mechanism import (
     publish_gram,
 )
 from dpgp.privacy.noise import NoiseSource
+from dpgp.privacy.parts import Dealing, DealtPart, RowPart
 from dpgp.privacy.sensitivity import bounded_sum_sensitivity, histogram_sensitivity
-from dpgp.private.source import Source
+from dpgp.private.source import PartOfRows, Source
 from dpgp.private.sums import exact_count, exact_gram, exact_histograms
 from dpgp.steps.base import CountQuery, GramQuery, HistogramQuery, Query, noise_of_gram
 from dpgp.types import Array, Integers
 
 Release = Array | HistogramRelease | GramRelease
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Whose rows a release is about, and where and by which name it is booked."""
+
+    rows: Source
+    books: Bookkeeper
+    label: str
 
 
 @dataclass(frozen=True)
@@ -43,59 +53,74 @@ class Wall:
     books: Books
     source: NoiseSource
     threads: int = 1
+    dealing: Dealing | None = None
 
     def __repr__(self) -> str:
         return "Wall(...)"
 
-    def release(self, query: Query, share: float, label: str) -> Release:
-        """Answer a query with noise worth a share of the budget."""
+    def release(
+        self, query: Query, share: float, label: str, part: RowPart | None = None
+    ) -> Release:
+        """Answer a query about all rows, or a part, with noise worth a share of the budget."""
         mu = self.books.share(share)
+        asked = _Asked(self._rows_of(part), self.books.about(part), label)
         match query:
             case CountQuery():
-                return self._counts(query, mu, label)
+                return self._counts(query, mu, asked)
             case HistogramQuery():
-                return self._histograms(query, mu, label)
+                return self._histograms(query, mu, asked)
             case GramQuery():
-                return self._gram(query, mu, label)
+                return self._gram(query, mu, asked)
 
-    def _counts(self, query: CountQuery, mu: float, label: str) -> Array:
+    def _rows_of(self, part: RowPart | None) -> Source:
+        if part is None:
+            return self.rows
+        if self.dealing is None or self.options.per_person:
+            # rows of one person would be in several parts: docs/proofs/parallel_parts.md
+            raise ValueError("no parts were dealt; ask all rows.")
+        return PartOfRows(self.rows, DealtPart(part, self.dealing))
+
+    def _counts(self, query: CountQuery, mu: float, asked: _Asked) -> Array:
         """Release the number of usable rows, and of cells that are levels; a row is in each."""
-        totals = exact_count(self.rows, query.columns, n_jobs=self.threads) * int(UNIT) ** 2
+        totals = exact_count(asked.rows, query.columns, n_jobs=self.threads) * int(UNIT) ** 2
         noise = noise_of_counts(mu, query.columns, self.options.max_rows_per_unit)
         stds, spent = np.array(noise.stds), (noise.sensitivity, noise.sigma)
-        return publish(totals, stds, *spent, label, self.books, self.source, bound=noise.bound)
+        return publish(
+            totals, stds, *spent, asked.label, asked.books, self.source, bound=noise.bound
+        )
 
-    def _histograms(self, query: HistogramQuery, mu: float, label: str) -> HistogramRelease:
+    def _histograms(self, query: HistogramQuery, mu: float, asked: _Asked) -> HistogramRelease:
         """Release histograms, of which a row is in one bin each."""
-        counts = exact_histograms(self.rows, query, n_jobs=self.threads)
+        counts = exact_histograms(asked.rows, query, n_jobs=self.threads)
         sensitivity = histogram_sensitivity(
             query.histograms, self.options.neighbours, self.options.max_rows_per_unit
         )
         bound = Bound("histograms", float(query.histograms))
         totals = counts.ravel()
-        noisy = self._noisy_counts(totals, sensitivity, mu, label, bound)
+        noisy = self._noisy_counts(totals, sensitivity, mu, asked, bound)
         return HistogramRelease(noisy.reshape(counts.shape), gaussian_sigma(sensitivity, mu))
 
     def _noisy_counts(
-        self, counts: Integers, sensitivity: float, mu: float, label: str, bound: Bound
+        self, counts: Integers, sensitivity: float, mu: float, asked: _Asked, bound: Bound
     ) -> Array:
         sigma = gaussian_sigma(sensitivity, mu)
         totals, stds = counts * int(UNIT) ** 2, np.full(len(counts), sigma)
         return publish(
-            totals, stds, sensitivity, sigma, label, self.books, self.source, bound=bound
+            totals, stds, sensitivity, sigma, asked.label, asked.books, self.source, bound=bound
         )
 
-    def _gram(self, query: GramQuery, mu: float, label: str) -> GramRelease:
+    def _gram(self, query: GramQuery, mu: float, asked: _Asked) -> GramRelease:
         """Release the Gram matrix of features and clipped residuals."""
         features = query.features
-        totals = exact_gram(self.rows, features, query.residuals, n_jobs=self.threads)
+        totals = exact_gram(asked.rows, features, query.residuals, n_jobs=self.threads)
         return release_exact_gram(
             totals,
             features.dimension,
             noise_of_gram(self.options, mu),
-            label=label,
-            books=self.books,
+            label=asked.label,
+            books=asked.books,
             source=self.source,
+            leading=query.leading,
         )
 
 
@@ -105,7 +130,7 @@ def release_gram(
     noise: GramNoise,
     *,
     label: str,
-    books: GaussianBooks,
+    books: Bookkeeper,
     source: NoiseSource,
     n_jobs: int | None = None,
 ) -> GramRelease:
@@ -122,17 +147,21 @@ def release_exact_gram(
     noise: GramNoise,
     *,
     label: str,
-    books: GaussianBooks,
+    books: Bookkeeper,
     source: NoiseSource,
+    leading: int | None = None,
 ) -> GramRelease:
-    """Release an exact Gram matrix whose first ``n_features`` columns are features."""
-    stds = noise.matrix(n_features, len(totals) - n_features)
+    """Release an exact Gram matrix whose first ``n_features`` columns are features.
+
+    Products of features are those of the ``leading`` ones, where it is said.
+    """
+    stds = noise.matrix(n_features, len(totals) - n_features, leading)
     gram = publish_gram(totals, stds, noise, label, books, source)
-    return _in_real_units(gram, noise, n_features)
+    return _in_real_units(gram, noise, n_features, leading)
 
 
 def release_sum(
-    values: Array, mu: float, *, label: str, books: GaussianBooks, source: NoiseSource
+    values: Array, mu: float, *, label: str, books: Bookkeeper, source: NoiseSource
 ) -> float:
     """Release the sum of values in [−1, 1] with Gaussian noise worth ``mu``."""
     integers = np.array(values, dtype=np.float64)
@@ -145,10 +174,10 @@ def release_sum(
     return float(publish(totals, stds, sensitivity, sigma, label, books, source, bound=bound)[0])
 
 
-def _in_real_units(gram: Array, noise: GramNoise, d: int) -> GramRelease:
+def _in_real_units(gram: Array, noise: GramNoise, d: int, leading: int | None) -> GramRelease:
     shrunk = shrinkage(d)  # the features carry this public factor: divide it out
     return GramRelease(
-        feature_gram=gram[:d, :d] / shrunk**2,
+        feature_gram=gram[:d, :d][:leading, :leading] / shrunk**2,
         cross=gram[:d, d:] / shrunk,
         target_gram=None if noise.target_std is None else gram[d:, d:],
         feature_std=noise.feature_std / shrunk**2,

@@ -105,8 +105,8 @@ class JointNoise:
         raise NotImplementedError("sites draw noise where it is added to their sums, only there.")
 
     def uniform(self) -> float:
-        """Refuse: no step of a joint fit selects."""
-        raise NotImplementedError("joint fits have no selection.")
+        """Return a number of this site's own, by which it deals its rows; nobody else has it."""
+        return self._own.uniform()
 
     def add_to(self, totals: Integers, scales: Array) -> Integers:
         """Return the totals of all sites with the noise of all of them."""

@@ -9,7 +9,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dpgp.inference.many.plan import Deal, number_of_parts
 from dpgp.options import Options
+from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import Purpose, Purse, Step
 from dpgp.steps.calibration import Calibrate
 from dpgp.steps.count import Count
@@ -62,6 +64,9 @@ OF_MANY_INPUTS: tuple[type[Step], ...] = (TargetHistograms, LinearStage, CellCou
 BETWEEN_STAGES: tuple[type[Step], ...] = (ResidualHistograms,)
 """Kinds of steps that come after the first stages, whatever their place among the kinds."""
 
+OF_PARTS = (ResidualHistograms, MeasureScale, Calibrate)
+"""Kinds that ask a part of the rows where early stages do: few numbers tell laws and scales."""
+
 FIRST_STAGES = 2
 """After how many of them, or before the last one. By hand: early, since later stages go by it."""
 
@@ -76,8 +81,31 @@ def planned_steps(purse: Purse, kinds: Sequence[type[Step]] | None = None) -> tu
     """Return the steps of a fit: each kind takes its share, the stages what is left."""
     kinds = kinds_of(purse.options) if kinds is None else kinds
     priced = [step for kind in kinds if kind is not Stage for step in kind.planned(purse)]
-    left = replace(purse, left=1.0 - math.fsum(step.share for step in priced))
-    return _in_order([step for kind in kinds for step in kind.planned(left)])
+    deal = purse.deal
+    common = [step for step in priced if deal is None or not isinstance(step, OF_PARTS)]
+    left = 1.0 - math.fsum(step.share for step in common)
+    steps = _in_order([step for kind in kinds for step in kind.planned(replace(purse, left=left))])
+    return steps if deal is None else _dealt(steps, deal, left, purse.signal)
+
+
+def _dealt(steps: Sequence[Step], deal: Deal, left: float, signal: float) -> tuple[Step, ...]:
+    """Let some steps ask a part of the rows each, for the share of them all; stages have ``left``.
+
+    A row is in one part, so it pays for one of these steps, and for what asks all rows.
+    """
+    stages = [step for step in steps if isinstance(step, Stage)]
+    last = stages[-deal.last :]
+    asking = [step for step in steps if isinstance(step, OF_PARTS) or step in stages[: -deal.last]]
+    of = number_of_parts(signal, len(asking))
+    parts = {step.label: RowPart(number, of) for number, step in enumerate(asking, start=1)}
+    each = (1.0 - deal.share) * left / math.fsum(stage.share for stage in last)
+
+    def dealt(step: Step) -> Step:
+        if isinstance(step, (Stage, *OF_PARTS)) and step.label in parts:
+            return replace(step, share=deal.share * left, part=parts[step.label])
+        return replace(step, share=each * step.share) if isinstance(step, Stage) else step
+
+    return tuple(map(dealt, steps))
 
 
 def _in_order(steps: Sequence[Step]) -> tuple[Step, ...]:

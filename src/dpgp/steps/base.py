@@ -7,16 +7,20 @@ its sensitivity, and answers with released values. A fit is a loop over steps, a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from dpgp.features.base import FeatureMap
 from dpgp.features.inputs import RowValues
-from dpgp.options import Options
+from dpgp.inference.many.plan import Deal, deal_of
+from dpgp.options import STAGES, Options
+from dpgp.passes import Passes
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.mechanism import GramNoise, gram_noise
+from dpgp.privacy.parts import RowPart, dearest
 from dpgp.privacy.sensitivity import histogram_sensitivity
 from dpgp.types import Array
 
@@ -56,10 +60,15 @@ class HistogramQuery:
 
 @dataclass(frozen=True)
 class GramQuery:
-    r""":math:`\sum\psi\psi^\top` of features and values in [−1, 1], :math:`\psi = (\phi, s\,r)`."""
+    r""":math:`\sum\psi\psi^\top` of features and values in [−1, 1], :math:`\psi = (\phi, s\,r)`.
+
+    Of the products of features only those of the ``leading`` ones are wanted, where it is said:
+    what nobody reads needs no noise.
+    """
 
     features: FeatureMap
     residuals: RowValues
+    leading: int | None = None
 
 
 Query = CountQuery | HistogramQuery | GramQuery
@@ -127,6 +136,18 @@ class Purse:
         return math.isinf(self.mu)
 
     @property
+    def deal(self) -> Deal | None:
+        """How many stages ask all rows, where the others ask parts; None where all do.
+
+        Parts pay where rows are many, so their number must be public.
+        """
+        options = self.options
+        may_deal = options.passes is Passes.FEW and options.learns_metric
+        if self.public_rows is None or self.is_unlimited or not may_deal:
+            return None
+        return deal_of(self.signal) if options.stages == STAGES else None
+
+    @property
     def clips_residuals(self) -> bool:
         """Whether stages clip residuals: nowhere without noise, and not of every outcome."""
         return self.options.outcome.is_clipped and not self.is_unlimited
@@ -145,11 +166,17 @@ class Purpose(StrEnum):
     OTHER = "other"
 
 
+def paid(steps: Iterable[Step], purpose: Purpose) -> float:
+    """Return the part of μ² that a row pays at most for this: of disjoint parts it is in one."""
+    shares = ((step.part, Fraction(step.share)) for step in steps if step.purpose is purpose)
+    return float(dearest(shares))
+
+
 class StageOutlook(Protocol):
     """What is expected to be known, before any data is seen; stages are what changes it."""
 
-    def after_stage(self, share: float) -> Self:
-        """Return what is expected after a stage with a share of μ²."""
+    def after_stage(self, share: float, fraction: float = 1.0) -> Self:
+        """Return what is expected after a stage of a fraction of the rows with a share of μ²."""
         ...
 
 
@@ -161,11 +188,17 @@ class Step(Protocol):
 
     A step is a frozen record of public numbers. ``share`` is its part of μ², ``label`` its name in
     the certificate, ``activity`` what is said while it runs, ``effort`` how long that takes.
+    ``part`` is the part of the rows that it asks, None where it asks all of them.
     """
 
     @property
     def share(self) -> float:
         """Part of μ² that the step spends."""
+        ...
+
+    @property
+    def part(self) -> RowPart | None:
+        """Part of the rows that the step asks; None for all of them."""
         ...
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 
 from dpgp.inference.conformal import calibrate, calibration_edges, calibration_share
 from dpgp.inference.predictive import predictives
+from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import HistogramQuery, Purpose, count_noise
 from dpgp.types import Array
 
@@ -24,6 +25,7 @@ class Calibrate:
     """Release how far observations are from their predictions, in predicted standard deviations."""
 
     share: float
+    part: RowPart | None = None
     purpose: ClassVar[Purpose] = Purpose.CALIBRATION
     label: ClassVar[str] = "residual histograms"
     activity: ClassVar[str] = "calibrating intervals"
@@ -54,7 +56,8 @@ class Calibrate:
     def learn(self, known: Known, release: Any) -> None:
         """Estimate the law of the scaled residuals of every target."""
         edges = self._edges(known)
-        found = [calibrate(row, release.noise_std, known.n, edges) for row in release.counts]
+        n, n_std = known.rows_of(self.part)
+        found = [calibrate(row, release.noise_std, n, edges, n_std) for row in release.counts]
         pairs = zip(found, known.fit.optimism, strict=True)
         known.calibrations = tuple(law.widened(optimism) for law, optimism in pairs)
 
@@ -74,7 +77,7 @@ class Calibrate:
 
     def _edges(self, known: Known) -> Array:
         (noise_std,) = self.noise_stds(known.options, known.mu_of(self.share))
-        return calibration_edges(noise_std, known.n)
+        return calibration_edges(noise_std, known.rows_of(self.part)[0])
 
 
 def _scaled(mean: Array, std: Array, target: Array) -> Array:

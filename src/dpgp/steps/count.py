@@ -38,6 +38,7 @@ class Count:
     """Release how many rows can be used, and how many cells of categories and classes are read."""
 
     share: float
+    part: ClassVar[None] = None
     purpose: ClassVar[Purpose] = Purpose.COUNT
     label: ClassVar[str] = "number of rows"
     activity: ClassVar[str] = "counting rows"

@@ -38,6 +38,7 @@ class Guard:
     """Release the Gram matrix of a constant, the inputs and widely clipped residuals."""
 
     share: float
+    part: ClassVar[None] = None
     purpose: ClassVar[Purpose] = Purpose.GUARD
     label: ClassVar[str] = "guard of the mean"
     activity: ClassVar[str] = "guarding the mean against skewed noise"

@@ -42,6 +42,7 @@ class InputHistograms:
     """Release a histogram of every input over its public bounds, or its levels."""
 
     share: float
+    part: ClassVar[None] = None
     purpose: ClassVar[Purpose] = Purpose.PLACES
     label: ClassVar[str] = "input histograms"
     activity: ClassVar[str] = "looking where the inputs are"
@@ -129,6 +130,7 @@ class CellCounts:
     """Release how many rows fall into cells around synthetic inputs."""
 
     share: float
+    part: ClassVar[None] = None
     purpose: ClassVar[Purpose] = Purpose.PLACES
     label: ClassVar[str] = "cells of the inputs"
     activity: ClassVar[str] = "counting rows in cells of the inputs"

@@ -18,7 +18,7 @@ from dpgp.inference.frame import Fit
 from dpgp.inference.local_scale import Distances, LocalScale
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.families import Family, KernelFamily, MetricFamily, first_metric
-from dpgp.inference.many.fit import MetricFit
+from dpgp.inference.many.fit import Growth, MetricFit
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.plan import clip_kappa, inducing_points
 from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS, anchors_among
@@ -35,6 +35,7 @@ from dpgp.planning.file_room import DENSITY_POINTS, most_points
 from dpgp.planning.setting import Setting
 from dpgp.privacy.books import share_of_mu
 from dpgp.privacy.certificate import Certificate
+from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import Purpose, Step
 from dpgp.types import Array
 
@@ -110,13 +111,20 @@ class Known:
         """nμ over the rows of a unit: how many rows stand out of the noise of a count."""
         return self.n * self.mu / self.options.max_rows_per_unit
 
-    def stage_weight(self, share: float) -> float:
-        """Return a stage's part of all of them, by which they share the sampling noise.
+    def stage_weight(self, share: float, part: RowPart | None = None) -> float:
+        """Return a stage's part of all that ask the same rows, by which they share sampling noise.
 
         Rows of a unit may err together: m of them then say as much as one.
         """
-        total = math.fsum(step.share for step in self.steps if step.purpose is Purpose.FUNCTION)
-        return share / total / self.options.max_rows_per_unit
+        same = [s.share for s in self.steps if s.purpose is Purpose.FUNCTION and s.part == part]
+        return share / math.fsum(same) / self.options.max_rows_per_unit
+
+    def rows_of(self, part: RowPart | None) -> tuple[float, float]:
+        """Return how many rows are in a part, and the sd of that: every row draws its own."""
+        if part is None:
+            return self.n, 0.0
+        rows = self.n * part.fraction
+        return rows, math.sqrt(rows * (1.0 - part.fraction))
 
     @cached_property
     def tails(self) -> BrokenLines | None:
@@ -164,11 +172,14 @@ class Known:
         if self.line is None:
             raise ValueError("a fit of many inputs starts with a line.")
         options, rows = self.options, self.synthetic[:ROWS]
-        dictionary = Dictionary(
-            self._family(rows), self._points(rows), rows, asked_features(options)
-        )
+        points, growth = self._points(rows, self.signal), None
+        parts = self._parts_of_stages
+        if parts:
+            growth = Growth(1 + len(parts), points)  # after the line and them
+            points = self._points(rows, self.signal * parts[0].fraction)
+        dictionary = Dictionary(self._family(rows), points, rows, asked_features(options))
         fit = MetricFit(
-            self.inputs, dictionary, self.locations, self.n, self.kappa, options.outcome
+            self.inputs, dictionary, self.locations, self.n, self.kappa, options.outcome, growth
         )
         phi = self.line.features.evaluate(rows).T
         fit.take_stage(
@@ -203,13 +214,19 @@ class Known:
             for place, clip, total in zip(self.locations, clips, release.cross[0], strict=True)
         )
 
-    def _points(self, rows: Array) -> Array:
+    @property
+    def _parts_of_stages(self) -> list[RowPart]:
+        """Parts of the rows that early stages ask."""
+        stages = (step.part for step in self.steps if step.purpose is Purpose.FUNCTION)
+        return [part for part in stages if part is not None]
+
+    def _points(self, rows: Array, signal: float) -> Array:
         """Return inducing points: those that were asked for, or as many synthetic rows."""
         asked = self.options.inducing_points
         if isinstance(asked, np.ndarray):
             return asked
         coordinates = rows.shape[1]
-        wanted = inducing_points(self.signal, coordinates) if asked is None else asked
+        wanted = inducing_points(signal, coordinates) if asked is None else asked
         return anchors_among(rows, min(wanted, most_points(coordinates, len(self.locations))))
 
     def fitted(self, certificate: Certificate) -> FittedModel:

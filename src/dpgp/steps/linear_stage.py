@@ -45,6 +45,7 @@ class LinearStage:
     """Release the Gram matrix of a constant, the warped inputs and the centred targets."""
 
     share: float
+    part: ClassVar[None] = None
     purpose: ClassVar[Purpose] = Purpose.FUNCTION
     label: ClassVar[str] = "linear stage"
     activity: ClassVar[str] = "fitting a line"

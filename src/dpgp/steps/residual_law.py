@@ -10,8 +10,8 @@ from dpgp.inference.noisy_law import believe
 from dpgp.inference.residual_families import kind_probabilities, outcome_candidates
 from dpgp.inference.residual_law import LAW_EDGES, law_share, measured_law
 from dpgp.inference.stage import LARGEST_RESIDUAL
+from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import HistogramQuery, Purpose, count_noise
-from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.options import Options
@@ -24,6 +24,7 @@ class ResidualHistograms:
     """Release how residuals of the first stages are spread, in their present sds."""
 
     share: float
+    part: RowPart | None = None
     purpose: ClassVar[Purpose] = Purpose.LAW
     label: ClassVar[str] = "law of residuals"
     activity: ClassVar[str] = "looking how residuals are spread"
@@ -43,18 +44,14 @@ class ResidualHistograms:
     def query(self, known: Known) -> HistogramQuery:
         """Ask for counts of (y − f₀(x))/τ between public edges."""
         residuals = known.fit.residuals(known.fit.centres, known.fit.residual_sds)
-        features = residuals.features
-
-        def scaled_residuals(inputs: Array, targets: Array) -> Array:
-            return residuals.of(inputs, targets, features, features.evaluate(inputs))
-
-        inner = LAW_EDGES[1:-1]
-        return HistogramQuery(scaled_residuals, known.options.n_targets, inner, known.inputs.filler)
+        targets, filler = known.options.n_targets, known.inputs.filler
+        return HistogramQuery(residuals.of, targets, LAW_EDGES[1:-1], filler)
 
     def learn(self, known: Known, release: Any) -> None:
         """Take the law of every target, by which stages clip from now on, and what kind it is."""
         family = outcome_candidates(tuple(LAW_EDGES))
-        beliefs = [believe(row, release.noise_std, known.n, family) for row in release.counts]
+        n, n_std = known.rows_of(self.part)
+        beliefs = [believe(row, release.noise_std, n, family, n_std) for row in release.counts]
         known.findings[self.label] = [kind_probabilities(belief) for belief in beliefs]
         pairs = zip(beliefs, known.fit.residual_sds, strict=True)
         laws = [measured_law(law, LARGEST_RESIDUAL / sd) for law, sd in pairs]

@@ -15,6 +15,7 @@ from dpgp.inference.posterior import Posterior
 from dpgp.planning.file_room import has_room_for_scale
 from dpgp.planning.scale_design import WORTH, ScaleLayout, scale_layout, scale_share
 from dpgp.privacy.mechanism import GramRelease
+from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import GramQuery, Purpose, gram_noise_stds, noise_of_gram
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class MeasureScale:
     """Release the Gram matrix of a few features and of cut distances from the mean."""
 
     share: float
+    part: RowPart | None = None
     purpose: ClassVar[Purpose] = Purpose.SCALE
     label: ClassVar[str] = "local scale"
     activity: ClassVar[str] = "looking how far observations scatter"
@@ -67,9 +69,11 @@ class MeasureScale:
     def learn(self, known: Known, release: GramRelease) -> None:
         """Learn the function of the scale of every target, from all sweeps so far."""
         layout, posteriors = layout_of(known.options), known.fit.posteriors
+        release = release.for_all(self.part)
         inputs, sizes = known.fit.input_model.thinned(SYNTHETIC_PLACES), _sizes(posteriors)
         asked = _asked(known)
-        released = [Distances(asked, a, release.cross_std) for a in release.cross.T]
+        told = (release.cross_std, release.fraction)
+        released = [Distances(asked, a, *told) for a in release.cross.T]
         known.distances = (*known.distances, released)
         beliefs = [
             learn_scale(

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from dpgp.inference.many.plan import stage_weights
+from dpgp.inference.many.plan import LEADING, stage_weights
 from dpgp.options import STAGES
 from dpgp.privacy.mechanism import GramRelease
+from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import GramQuery, Purpose, gram_noise_stds, noise_of_gram
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Stage:
     share: float
     number: int
     of: int
+    part: RowPart | None = None
     purpose: ClassVar[Purpose] = Purpose.FUNCTION
     effort: ClassVar[float] = 1.0  # of a stage's time: 30,000 rows of six inputs
 
@@ -57,17 +59,20 @@ class Stage:
     def query(self, known: Known) -> GramQuery:
         """Ask for the Gram matrix of features and of what the functions so far leave."""
         fit, mu = known.fit, known.mu_of(self.share)
-        features = fit.ask(noise_of_gram(known.options, mu).cross_std)
-        return GramQuery(features, fit.residuals(fit.centres, fit.clips))
+        times = 1 if self.part is None else self.part.of
+        features = fit.ask(times * noise_of_gram(known.options, mu).cross_std)
+        leading = LEADING if known.options.learns_metric else None
+        return GramQuery(features, fit.residuals(fit.centres, fit.clips), leading)
 
     def learn(self, known: Known, release: GramRelease) -> None:
         """Update the beliefs about every target, and every second time the dictionary."""
         renew = self.number % 2 == 0 and self.number < self.of
-        known.fit.take(release, known.stage_weight(self.share), renew=renew)
+        weight = known.stage_weight(self.share, self.part)
+        known.fit.take(release.for_all(self.part), weight, renew=renew)
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return what is expected to be left unknown after one more stage."""
-        return outlook.after_stage(self.share)
+        return outlook.after_stage(self.share, 1.0 if self.part is None else self.part.fraction)
 
     @classmethod
     def why(cls, planned: Sequence[Stage]) -> str:
@@ -75,7 +80,14 @@ class Stage:
         if len(planned) <= 1:
             return "stages: one"
         split = " : ".join(f"{stage.share / planned[0].share:.3g}" for stage in planned)
-        return f"{len(planned)} stages, {split}, each about what the ones before left unexplained"
+        said = f"{len(planned)} stages, {split}, each about what the ones before left unexplained"
+        early = [stage.part for stage in planned if stage.part is not None]
+        if not early:
+            return said
+        return (
+            f"{said}; the first {len(early)} ask one of {early[0].of} parts of the rows each, for "
+            f"which a row pays once, the last {len(planned) - len(early)} all rows"
+        )
 
 
 def _weights(purse: Purse) -> tuple[float, ...]:

@@ -26,6 +26,7 @@ class TargetHistograms:
     """Release a histogram of every target over its public bounds."""
 
     share: float
+    part: ClassVar[None] = None
     purpose: ClassVar[Purpose] = Purpose.PLACES
     label: ClassVar[str] = "target histograms"
     activity: ClassVar[str] = "looking where the targets are"

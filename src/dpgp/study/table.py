@@ -11,6 +11,7 @@ from typing import Any
 
 from dpgp.decimal_mark import DecimalMark
 from dpgp.missing import Missing
+from dpgp.passes import Passes
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.rows_of_unit import RowsOfUnit
@@ -168,6 +169,10 @@ OPTIONS: tuple[Option, ...] = (
     Option("inducing_points", PointsValue(), python=EVERYWHERE, setting=True),
     Option("features", FamiliesValue(), python=EVERYWHERE, setting=True),
     Option("stages", StagesValue(), python=EVERYWHERE, setting=True),
+    Option(
+        "passes", ChoiceValue(Passes), default="few", python=EVERYWHERE, setting=True,
+        may_be_absent=True,
+    ),
     Option(
         "neighbours", ChoiceValue(Neighbours),
         "How data sets that must look alike may differ; replace by default.", "replace",

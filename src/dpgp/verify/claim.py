@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from dpgp.checked_values import (
     as_fields,
     as_flag,
     as_number,
+    as_part,
     as_positive,
     as_text,
     as_whole,
@@ -38,7 +39,10 @@ LARGEST_MU, MOST_COMPOSED = 2.5, 40
 
 @dataclass(frozen=True)
 class ClaimedRelease:
-    """One line of the certificate: Gaussian noise on a query of known sensitivity."""
+    """One line of the certificate: Gaussian noise on a query of known sensitivity.
+
+    ``part`` is the number of the part of the rows that it is about, and of how many.
+    """
 
     label: str
     query: str
@@ -47,6 +51,7 @@ class ClaimedRelease:
     sensitivity: float
     noise_std: float
     smallest_scale: float
+    part: tuple[int, int] | None = None
 
     @property
     def mu(self) -> float:
@@ -139,6 +144,7 @@ def _release(value: Any) -> ClaimedRelease:
         sensitivity=as_positive(value.get("sensitivity"), "sensitivity"),
         noise_std=as_number(value.get("noise_std"), "noise_std", low=0.0),
         smallest_scale=as_number(value.get("smallest_scale"), "smallest_scale", low=0.0),
+        part=as_part(value, "part"),
     )
 
 
@@ -187,9 +193,28 @@ def noise_is_drawn(claim: Claim) -> bool:
     return all(release.is_drawn for release in claim.releases)
 
 
+def paid_by_a_unit(claim: Claim) -> tuple[ClaimedRelease, ...]:
+    """Return what a unit of the dearest part pays for: docs/proofs/parallel_parts.md.
+
+    Parts of different dealings are not disjoint, so that one of each is paid for.
+    """
+    dealt: dict[int, dict[int, list[ClaimedRelease]]] = {}
+    for release in claim.releases:
+        if release.part is not None:
+            number, of = release.part
+            dealt.setdefault(of, {}).setdefault(number, []).append(release)
+    everybody = tuple(release for release in claim.releases if release.part is None)
+    dearest = (max(parts.values(), key=_price) for parts in dealt.values())
+    return (*everybody, *(release for part in dearest for release in part))
+
+
+def _price(releases: Iterable[ClaimedRelease]) -> float:
+    return math.hypot(*(release.mu for release in releases))
+
+
 def recomputed_mu(claim: Claim) -> float:
-    """μ = √Σ(Δ/σ)²."""
-    return math.hypot(*(release.mu for release in claim.releases))
+    """μ = √Σ(Δ/σ)² over all that one unit pays for."""
+    return _price(paid_by_a_unit(claim))
 
 
 def recomputed_delta(claim: Claim, spared: float = 0.0) -> float:
@@ -215,10 +240,10 @@ def composed_epsilon(claim: Claim) -> float | None:
     from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
 
     counts: dict[float, int] = {}
-    for release in claim.releases:
+    for release in paid_by_a_unit(claim):
         counts[release.mu] = counts.get(release.mu, 0) + 1
     within = min(counts) >= LEAST_MU and recomputed_mu(claim) <= LARGEST_MU
-    if not within or len(claim.releases) > MOST_COMPOSED:
+    if not within or sum(counts.values()) > MOST_COMPOSED:
         return None
     accountant = PLDAccountant()
     for mu, count in counts.items():

@@ -50,7 +50,8 @@ class ClaimedFit:
     was split for. ``coordinates`` has one for every input of numbers and every indicator of a
     category, ``levels`` the most of any category, and ``counted_levels`` are how many columns of
     levels rows may be unusable by, beside numbers. ``laws_are_known`` says that new observations
-    scatter by the normal law, which no release tells.
+    scatter by the normal law, which no release tells, and ``asks_parts`` that stages may ask parts
+    of the rows.
     """
 
     claim: Claim
@@ -68,6 +69,7 @@ class ClaimedFit:
     calibrates: bool
     weights: tuple[float, ...]
     stages: tuple[ClaimedStage, ...]
+    asks_parts: bool
     warp_bins: int | None
     scale_features: int | None
     laws_are_known: bool
@@ -114,6 +116,7 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
         calibrates=as_flag(settings.get("calibrate"), "settings.calibrate"),
         weights=_weights(settings),
         stages=tuple(_stage(stage, len(models)) for stage in stages),
+        asks_parts=settings.get("passes", "few") == "few",
         warp_bins=_warp_bins(inputs),
         scale_features=_scale_features(document),
         laws_are_known=all(_is_gaussian(model) for model in models),

@@ -135,3 +135,22 @@ def stage_weights(fit: ClaimedFit) -> tuple[float, ...]:
     wanted = 1.5 * math.log2(max(signal(fit, fit.rows), 1.0)) - 8.0
     count = int(_within(round(wanted), 4, 11))
     return tuple((1.3 if count < 8 else 1.15) ** k for k in range(count))
+
+
+DEALT_FROM, LAST_STAGES, PART_SHARE = 60_000.0, 4, 0.3
+"""From this nμ on so many last stages ask all rows, and all others a part each, for this share."""
+PART_SIGNAL = 10_000.0
+"""Most of nμ that a part has."""
+
+
+def deal(fit: ClaimedFit) -> tuple[int, float] | None:
+    """Return how many stages ask all rows, and what a part costs; None where all ask all rows."""
+    may = fit.asks_parts and fit.learns_metric and fit.has_public_rows and not fit.is_unlimited
+    if not may or fit.weights != DEFAULT_WEIGHTS:
+        return None
+    return (LAST_STAGES, PART_SHARE) if signal(fit, fit.rows) >= DEALT_FROM else None
+
+
+def number_of_parts(fit: ClaimedFit, asked: int) -> int:
+    """One for each that is asked, or as many as keep nμ of a part below its most."""
+    return max(asked, int(signal(fit, fit.rows) / PART_SIGNAL))

@@ -12,8 +12,8 @@ from dpgp.verify.contents import ClaimedFit, ClaimedStage
 
 LAW_BINS = 22
 COARSE_BINS, FINE_BINS, FINE_FROM = 14, 28, 80
-MOST_FEATURES = 400
-"""Features that a stage in a learned metric may have."""
+MOST_FEATURES, LEADING = 400, 128
+"""Features that a stage in a learned metric may have, and those whose products are released."""
 SAME_SHARE = 1e-6
 """Relative difference of shares that roundings of μ may make; nobody gains by less."""
 
@@ -25,7 +25,8 @@ class PlannedStep:
     """One kind of release: its name, its query, when a fit has it, and at which share of μ².
 
     ``numbers`` are how many it may have. ``left`` says whether the file holds what only this step
-    can have told; None where it leaves nothing of its own.
+    can have told; None where it leaves nothing of its own. ``part`` is the part of the rows that it
+    asks where only some are asked.
     """
 
     label: str
@@ -35,6 +36,7 @@ class PlannedStep:
     is_taken: Callable[[ClaimedFit], bool]
     share: shares.Share
     left: Callable[[ClaimedFit], bool] | None = None
+    part: tuple[int, int] | None = None
 
 
 def _exactly(count: int) -> range:
@@ -56,13 +58,20 @@ def _bins_of_input(fit: ClaimedFit) -> int:
 
 
 def _calibration_bins(fit: ClaimedFit, release: ClaimedRelease) -> int:
-    return FINE_BINS if release.noise_std * FINE_FROM <= fit.n else COARSE_BINS
+    of = 1 if release.part is None else release.part[1]
+    return FINE_BINS if release.noise_std * FINE_FROM <= fit.n / of else COARSE_BINS
 
 
 def _stage_numbers(fit: ClaimedFit, release: ClaimedRelease) -> Container[int]:
     fixed = fit.stages[0].features
-    possible = range(1, MOST_FEATURES + 1) if fixed is None else (fixed,)
-    return {_triangle(features, fit.targets) for features in possible}
+    if fixed is not None:
+        return _exactly(_triangle(fixed, fit.targets))
+    return {_learned_numbers(features, fit.targets) for features in range(1, MOST_FEATURES + 1)}
+
+
+def _learned_numbers(features: int, targets: int) -> int:
+    """Products of the leading features, of all of them with targets, and of targets."""
+    return _triangle(min(features, LEADING), 0) + features * targets + _triangle(0, targets)
 
 
 def _one(fit: ClaimedFit) -> float:
@@ -148,6 +157,9 @@ AFTER_STAGES = (
     ),
 )  # fmt: skip
 
+OF_PARTS = ("law of residuals", "local scale", "residual histograms")
+"""What asks a part of the rows where early stages do."""
+
 OTHERS = (*BEFORE_STAGES, LAW, *AFTER_STAGES)
 """All steps with a name and a share of their own. Each kind of step of a fit needs its line."""
 
@@ -156,10 +168,35 @@ def expected_steps(fit: ClaimedFit) -> tuple[PlannedStep, ...]:
     """Return the steps that settings and rows lead to, in their order, shares filled in."""
     before, after = _taken(fit, BEFORE_STAGES), _taken(fit, AFTER_STAGES)
     between = _taken(fit, (LAW,))
-    rest = 1.0 - sum(step.share(fit) for step in (*before, *between, *after))
+    deal = shares.deal(fit)
+    common = [step for step in (*before, *between, *after) if not (deal and step.label in OF_PARTS)]
+    rest = 1.0 - sum(step.share(fit) for step in common)
     stages = _stages(fit, rest)
     cut = min(2, len(stages) - 1) if between else 0
-    return (*before, *stages[:cut], *between, *stages[cut:], *after)
+    steps = (*before, *stages[:cut], *between, *stages[cut:], *after)
+    return steps if deal is None else _dealt(fit, steps, *deal, rest)
+
+
+def _dealt(
+    fit: ClaimedFit, steps: tuple[PlannedStep, ...], last: int, share: float, rest: float
+) -> tuple[PlannedStep, ...]:
+    """Let early stages, law, scale and calibration ask a part each; the last stages share again."""
+    stages = [step for step in steps if _is_stage(step.label)]
+    late = {step.label: step.share(fit) for step in stages[-last:]}
+    asking = [s for s in steps if s.label in OF_PARTS or (s in stages and s.label not in late)]
+    of = shares.number_of_parts(fit, len(asking))
+    parts = {step.label: (number, of) for number, step in enumerate(asking, start=1)}
+
+    def dealt(step: PlannedStep) -> PlannedStep:
+        if step.label in parts:
+            each = shares.constant(share * rest)
+            return replace(step, share=each, part=parts[step.label])
+        if step.label in late:
+            own = (1.0 - share) * rest * late[step.label] / sum(late.values())
+            return replace(step, share=shares.constant(own))
+        return step
+
+    return tuple(map(dealt, steps))
 
 
 def _taken(fit: ClaimedFit, steps: tuple[PlannedStep, ...]) -> list[PlannedStep]:
@@ -211,6 +248,12 @@ def wrong_queries(
             yield f"'{release.label}' has size {step.size(fit):.6g}, not {release.size:.6g}"
         elif release.coordinates not in step.numbers(fit, release):
             yield f"'{release.label}' cannot have {release.coordinates} numbers"
+        elif release.part != step.part:
+            yield f"'{release.label}' is about {_rows_in(step.part)}, not {_rows_in(release.part)}"
+
+
+def _rows_in(part: tuple[int, int] | None) -> str:
+    return "all rows" if part is None else f"part {part[0]} of {part[1]}"
 
 
 def wrong_shares(fit: ClaimedFit, pairs: list[tuple[PlannedStep, ClaimedRelease]]) -> Iterator[str]:
@@ -245,10 +288,14 @@ def wrong_stages(fit: ClaimedFit) -> Iterator[str]:
 
 
 def _is_noise_of(release: ClaimedRelease, stage: ClaimedStage) -> bool:
-    """σ_b = σ/z², σ_a = clip·σ/(√2 s z) and σ_c = clip²σ/s² with z = 1 − √d/2²⁰, ‖ψ‖² = 1 + Ks²."""
+    """σ_b = σ/z², σ_a = clip·σ/(√2 s z) and σ_c = clip²σ/s² with z = 1 − √d/2²⁰, ‖ψ‖² = 1 + Ks².
+
+    Sums of a part stand for all rows: they and their noise are multiplied by how many there are.
+    """
     targets = len(stage.targets)
     weight = math.sqrt(max(release.size - 1.0, ROUNDING) / targets)
-    z, sigma = _shrinkage(_features_of(release, targets)), release.noise_std
+    z = _shrinkage(stage.features or _features_of(release, targets))
+    sigma = release.noise_std * (1 if release.part is None else release.part[1])
     return are_close(stage.sigma_b, sigma / z**2) and all(
         are_close(sigma_a, clip * sigma / (math.sqrt(2.0) * weight * z))
         and are_close(sigma_c, clip * clip * sigma / weight**2)
@@ -257,7 +304,10 @@ def _is_noise_of(release: ClaimedRelease, stage: ClaimedStage) -> bool:
 
 
 def _features_of(release: ClaimedRelease, targets: int) -> int:
-    """Return d, where (d + K)(d + K + 1)/2 numbers were released."""
+    """Return d, where (d + K)(d + K + 1)/2 numbers were released, or those of leading products."""
+    if _is_stage(release.label) and release.coordinates > _triangle(LEADING, targets):
+        others = release.coordinates - _triangle(LEADING, 0) - _triangle(0, targets)
+        return others // targets
     return max((math.isqrt(8 * release.coordinates + 1) - 1) // 2 - targets, 0)
 
 

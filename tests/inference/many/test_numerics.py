@@ -17,7 +17,7 @@ from dpgp.inference.many.families import (
     kernel_of,
     metric_root,
 )
-from dpgp.inference.many.fit import MetricFit
+from dpgp.inference.many.fit import Growth, MetricFit
 from dpgp.inference.many.location import locate
 from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.inference.many.records import (
@@ -36,6 +36,7 @@ from dpgp.kernels.linear import constant, straight
 from dpgp.kernels.stationary import RBF
 from dpgp.outcomes import Location
 from dpgp.privacy.mechanism import GramRelease
+from dpgp.privacy.parts import RowPart
 
 RNG = np.random.default_rng(0)
 SYNTHETIC = RNG.uniform(-1, 1, (1024, 4))
@@ -330,6 +331,61 @@ def test_small_residuals_are_believed_where_nothing_is_clipped():
     target.forecast = sd
     square = (sd / target.clip) ** 2
     assert square < 0.01
-    target.take(Measured(np.zeros(2), square, 0.0, 0.0, 1.0), np.zeros((2, 1024)), np.ones(2))
+    target.take(
+        Measured(np.zeros(2), square, 0.0, 0.0, 1.0, n, 1.0), np.zeros((2, 1024)), np.ones(2)
+    )
     slope = target._slope(target.tau)
     np.testing.assert_allclose(target.records[0].variance, sd**2 / n / slope**2, rtol=0.5)
+
+
+def some_release(phi, n, part=None):
+    B = phi.T @ phi / len(phi)
+    rows = n if part is None else n * part.fraction
+    cross = np.linspace(0.01, 0.05, phi.shape[1])[:, None]
+    release = GramRelease(rows * B, rows * cross, np.array([[rows * 0.25]]), 0.1, 2.0, 0.1)
+    return release.for_all(part)
+
+
+def fit_of(phi, n, part=None, **asked):
+    inputs = UnitInputs(Box.from_bounds((-1, 1), 4))
+    fit = MetricFit(inputs, DICTIONARY, [Location(0.0, 0.3)], n, 1.0, **asked)
+    fit.take_stage(some_release(phi, n, part), phi, 1.0, renew=False)
+    return fit
+
+
+def test_a_part_says_the_same_as_all_rows_with_the_noise_of_its_own():
+    phi, n, part = SYNTHETIC[:, :2] / 2.0, 1000.0, RowPart(1, 4)
+    whole, some, alone = (
+        fit_of(phi, *asked).targets[0].records[0] for asked in ((n,), (n, part), (n / 4,))
+    )
+    np.testing.assert_allclose(some.a, whole.a, rtol=0.02)
+    np.testing.assert_allclose(some.variance, alone.variance, rtol=0.02)
+    assert (some.variance > 3.9 * whole.variance).all()
+
+
+def test_a_dictionary_grows_before_all_rows_are_asked():
+    phi, more = SYNTHETIC[:, :2] / 2.0, SYNTHETIC[:96]
+    fit = fit_of(phi, 1000.0, growth=Growth(2, more))
+    assert fit.dictionary.features.dimension == 60
+    fit.take_stage(some_release(phi, 1000.0), phi, 1.0, renew=True)
+    assert fit.dictionary.features.dimension == 96
+    assert len(fit.centres[0]) == 96
+    assert len(fit.targets[0].records) == 2
+
+
+def test_sampling_errors_of_a_part_count_once_when_all_rows_are_asked():
+    phi, part = SYNTHETIC[:, :2] / 2.0, RowPart(1, 4)
+    record = fit_of(phi, 1000.0, part).targets[0].records[0]
+    again = record.asked_again
+    np.testing.assert_allclose(again.sampling, 16 * record.sampling)
+    np.testing.assert_allclose(again.variance - again.sampling, record.variance - record.sampling)
+    (whole,) = fit_of(phi, 1000.0).targets[0].records
+    np.testing.assert_array_equal(whole.asked_again.variance, whole.variance)
+
+
+def test_products_of_the_leading_features_correct_what_they_say():
+    B = np.diag([0.5, 0.4, 0.3, 0.2])
+    noisy = B + np.diag([0.2, 0.0, 0.0, 0.0])
+    whole = gram_correction(B, noisy, 1e-6)
+    np.testing.assert_allclose(gram_correction(B, noisy[:2, :2], 1e-6), whole, atol=1e-6)
+    np.testing.assert_array_equal(gram_correction(B, B[:2, :2], 1e-6), np.eye(4))

@@ -159,26 +159,36 @@ class PriorCovariances(Protocol):
 
 @dataclass(frozen=True)
 class SumOfParts:
-    """Σ s_b² C_b of parts whose sds are in units of the scale already; the last has a length."""
+    """Σ s_b² C_b of parts whose sds are in units of the scale already; the last has a length.
+
+    ``factors`` are thin F_b of the first parts, C_b = F_bF_bᵀ, before the broad and smooth ones.
+    """
 
     root: Array
     anchors: Array
     P: Array
-    of_parts: Array
+    factors: tuple[Array, ...]
+    broad: Array
+    smooth: Array
 
     def at(self, theta: Array, scale: float) -> Array:
         """Return the sum; only another length than one needs the kernel again."""
         sds, log_length = np.exp(theta[:-1]), theta[-1]
-        C = np.tensordot(sds**2, self.of_parts, axes=1)
+        thin = np.hstack([sd * F for sd, F in zip(sds, self.factors, strict=False)])
+        smooth = self.smooth
         if log_length != 0.0:
-            smooth = MetricRBF(self.root, float(np.exp(log_length)))(self.anchors)
-            C += sds[-1] ** 2 * (_through(self.P, smooth) - self.of_parts[-1])
-        return np.asarray(C)
+            kernel = MetricRBF(self.root, float(np.exp(log_length)))
+            smooth = _through(self.P, kernel(self.anchors))
+        return np.asarray(thin @ thin.T + sds[-2] ** 2 * self.broad + sds[-1] ** 2 * smooth)
 
     def along(self, R: Array) -> SumOfParts:
         """Return the same along some directions."""
         return replace(
-            self, P=R.T @ self.P, of_parts=np.stack([R.T @ C @ R for C in self.of_parts])
+            self,
+            P=R.T @ self.P,
+            factors=tuple(R.T @ F for F in self.factors),
+            broad=R.T @ self.broad @ R,
+            smooth=R.T @ self.smooth @ R,
         )
 
 
@@ -215,12 +225,12 @@ class MetricFamily:
     @cached_property
     def _sds(self) -> Array:
         """Reference sds of the parts."""
-        return REFERENCE if self.tails is None else np.insert(REFERENCE, -1, TAIL_SD)
+        return REFERENCE if self.tails is None else np.insert(REFERENCE, -2, TAIL_SD)
 
     def _with_tails(self, usual: float, of_tails: float) -> Array:
         """Return one number for every part, another one for tails."""
         every = np.full(len(REFERENCE), usual)
-        return every if self.tails is None else np.insert(every, -1, of_tails)
+        return every if self.tails is None else np.insert(every, -2, of_tails)
 
     @property
     def climbed(self) -> int:
@@ -255,8 +265,10 @@ class MetricFamily:
 
     def covariances(self, anchors: Array, P: Array) -> SumOfParts:
         """Return Σ s_b² P K_b Pᵀ for any sds."""
-        grams = (kernel(anchors) for kernel in parts(self.root, self.broad, self.tails))
-        return SumOfParts(self.root, anchors, P, np.stack([_through(P, gram) for gram in grams]))
+        *thin, broad, smooth = parts(self.root, self.broad, self.tails)
+        factors = tuple(P @ kernel.factor(anchors) for kernel in thin)
+        full = (_through(P, kernel(anchors)) for kernel in (broad, smooth))
+        return SumOfParts(self.root, anchors, P, factors, *full)
 
     def in_bounds(self, thetas: Array, scale: float) -> tuple[Any, Array]:
         """Return the sum of the parts, whose hyperparameters are variances and the length."""
@@ -362,20 +374,20 @@ def parts(root: Array, broad: Array, tails: BrokenLines | None = None) -> tuple[
     line = constant(1.0 / len(root), fixed=True) * straight()
     long = () if tails is None else (tails,)
     level = constant(1.0, fixed=True)
-    return level, line, AdditiveRBF(), MetricRBF(broad), *long, MetricRBF(root)
+    return level, line, AdditiveRBF(), *long, MetricRBF(broad), MetricRBF(root)
 
 
 def kernel_of(root: Array, broad: Array, sds: Array, tails: BrokenLines | None = None) -> Any:
     """Return the sum of the parts; its hyperparameters are their variances and the length."""
-    level, line, additive, everywhere, *long, smooth = (float(sd) ** 2 for sd in sds)
+    level, line, additive, *long, everywhere, smooth = (float(sd) ** 2 for sd in sds)
     kernel = (
         constant(level)
         + constant(line / len(root)) * straight()
         + constant(additive) * AdditiveRBF()
-        + constant(everywhere) * MetricRBF(broad, fixed=("length_scale",))
     )
     if tails is not None:
         kernel += constant(long[0]) * tails
+    kernel += constant(everywhere) * MetricRBF(broad, fixed=("length_scale",))
     return kernel + constant(smooth) * MetricRBF(root)
 
 

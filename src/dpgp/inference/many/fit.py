@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,13 @@ LARGEST_LEVERAGE = 0.5
 """Beyond it 1 − d/n is no approximation: residuals are at most twice as large for new rows."""
 
 
+class Growth(NamedTuple):
+    """After how many stages a dictionary gets which inducing points: those of parts need fewer."""
+
+    stages: int
+    points: Array
+
+
 class MetricFit:
     """Takes releases one by one, and says what to release next; never sees a row."""
 
@@ -52,8 +59,9 @@ class MetricFit:
         n: float,
         kappa: float,
         outcome: OutcomeKind = NUMBER,
+        growth: Growth | None = None,
     ) -> None:
-        self.inputs, self.dictionary = inputs, dictionary
+        self.inputs, self.dictionary, self._growth = inputs, dictionary, growth
         self.n, self.outcome = n, outcome
         d, theta = dictionary.features.dimension, dictionary.family.start
         nothing = Centre(np.zeros(d), np.zeros(len(dictionary.synthetic)))
@@ -108,7 +116,9 @@ class MetricFit:
         for target, place in zip(self.targets, places, strict=False):  # none, or one for each
             target.relocate(place)
         value = sum(target.learn(self.dictionary) for target in self.targets)
-        if renew:
+        if self._growth is not None and len(self._stages) == self._growth.stages:
+            self._grow(self._growth.points)
+        elif renew:
             self._renew(value)
         for target in self.targets:
             target.move(self.dictionary)
@@ -126,6 +136,17 @@ class MetricFit:
         """Read all records in other metrics, and keep the one that raises the evidence most."""
         families = self.dictionary.family.renewed(self._metric)
         self._choose([replace(self.dictionary, family=family) for family in families], value)
+
+    def _grow(self, points: Array) -> None:
+        """Read all records with other inducing points, in the present metric or another.
+
+        From here on all rows are asked, those of the parts again.
+        """
+        for target in self.targets:
+            target.records = [record.asked_again for record in target.records]
+        grown = replace(self.dictionary, points=points)
+        families = (grown.family, *grown.family.renewed(self._metric))
+        self._choose([replace(grown, family=family) for family in families], -math.inf)
 
     def _settle(self) -> None:
         """Choose one of several kernels by its evidence; features stay as they are."""
@@ -248,4 +269,6 @@ def _measured(release: GramRelease, target: int, n: float, share: float, basis: 
         noise=release.cross_std / n,
         square_noise=release.target_std / n,
         share=share,
+        rows=n * release.fraction,
+        fraction=release.fraction,
     )

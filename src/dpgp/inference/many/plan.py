@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,6 +38,10 @@ MOST_FEATURES = 400
 KAPPA_OF_TAILS = 4.0
 """Residual sds at which stages clip before the law is known, where inputs have long tails: clipped
 harder, far rows all say the same, and no line is steep enough. By hand."""
+
+LEADING = 128
+"""Features of a stage, by their weight, whose products are released: docs/results/one_pass.md. What
+is seen above the noise of others is nearly nothing, and their noises cost most of the draws."""
 
 
 def target_share(signal: float) -> float:
@@ -92,3 +97,32 @@ def points_that_cover(coordinates: int) -> int:
 def clip_kappa(signal: float, *, has_tails: bool = False) -> float:
     """Return where stages clip, in residual sds; nothing is clipped without noise."""
     return math.inf if math.isinf(signal) else KAPPA_OF_TAILS if has_tails else 1.0
+
+
+class Deal(NamedTuple):
+    """How stages share the rows: so many last ones ask all, the others a part each.
+
+    ``share`` is what each of the others has of what all stages have for one row, and so does
+    whoever else asks a part.
+    """
+
+    last: int
+    share: float
+
+
+DEAL, DEALT_FROM = Deal(4, 0.3), 60_000.0
+"""From which nμ on parts of the rows are enough for early stages: docs/results/one_pass.md."""
+
+PART_SIGNAL = 10_000.0
+"""Most of nμ that a part has: what time grows with are then the passes over all rows. By hand: the
+metric of a function is found from as much where every stage asks all rows."""
+
+
+def deal_of(signal: float) -> Deal | None:
+    """Return how stages share the rows; None where all of them ask all rows."""
+    return DEAL if signal >= DEALT_FROM else None
+
+
+def number_of_parts(signal: float, asked: int) -> int:
+    """Return into how many parts rows are dealt, of which so many are asked."""
+    return max(asked, int(signal / PART_SIGNAL))

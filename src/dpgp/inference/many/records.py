@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -37,28 +37,49 @@ any row has shall not be corrected most."""
 
 @dataclass(frozen=True)
 class Record:
-    """H(f − f₀) = a + noise: ``operator`` is H on values at the synthetic rows."""
+    """H(f − f₀) = a + noise: ``operator`` is H on values at the synthetic rows.
+
+    ``sampling`` is the part of the variance that comes from the rows, a ``fraction`` of them all.
+    """
 
     operator: Array  # (N, rows)
     a: Array
     variance: Array
     centre: Array  # f₀ at the synthetic rows
+    sampling: Array | float = 0.0
+    fraction: float = 1.0
+
+    @property
+    def asked_again(self) -> Record:
+        """What a part of the rows says where other records are about all of them.
+
+        The sampling error of a row counts once, nearly all of it where most is known: that of the
+        part has the weight fraction² from here on.
+        """
+        return replace(
+            self,
+            variance=self.variance + (self.fraction**-2.0 - 1.0) * self.sampling,
+            sampling=self.fraction**-2.0 * self.sampling,
+        )
 
 
 def gram_correction(B: Array, noisy: Array, noise: float) -> Array:
     r"""Return :math:`\tilde BB^{-1}`, where B̃ is B moved towards the noisy one above the noise.
 
-    A symmetric matrix of noise has no eigenvalue beyond :math:`2\sigma\sqrt N`; what stands out is
-    shrunk as a spike (Benaych-Georges & Nadakuditi 2011). ``noise`` is the sd off the diagonal.
+    A symmetric matrix of noise has no eigenvalue beyond :math:`2\sigma\sqrt k`; what stands out is
+    shrunk as a spike (Benaych-Georges & Nadakuditi 2011). ``noise`` is the sd off the diagonal. The
+    noisy matrix is about the first k features, B about all N.
     """
-    N = len(B)
-    edge = 2.0 * noise * np.sqrt(N)
-    gaps, Q = np.linalg.eigh(noisy - B)
+    N, k = len(B), len(noisy)
+    edge = 2.0 * noise * np.sqrt(k)
+    gaps, Q = np.linalg.eigh(noisy - B[:k, :k])
     root = np.sqrt(np.maximum(gaps**2 - edge**2, 0.0))
     spikes = np.where(np.abs(gaps) > edge, (gaps + np.sign(gaps) * root) / 2, 0.0)
     if not spikes.any():
         return np.eye(N)
-    eigenvalues, basis = np.linalg.eigh(B + (Q * spikes) @ Q.T)
+    seen = B.copy()
+    seen[:k, :k] += (Q * spikes) @ Q.T
+    eigenvalues, basis = np.linalg.eigh(seen)
     moved = (basis * np.maximum(eigenvalues, 0.0)) @ basis.T
     ridge = RIDGE * np.trace(B) / N * np.eye(N)
     return np.asarray(np.eye(N) + np.linalg.solve(B + ridge, moved - B).T)

@@ -97,7 +97,9 @@ class Measured:
     square: float  # Σ(clip(r)/R)² / n
     noise: float  # sd of the noise on ``cross``
     square_noise: float
-    share: float  # of all stages
+    share: float  # of all stages that asked the same rows
+    rows: float  # that were asked
+    fraction: float  # of all rows
 
 
 @dataclass
@@ -151,7 +153,7 @@ class Target:
         """Take a stage's release; ``squares`` are mean squares along those eigenvectors."""
         law = self.law if self.location.is_clipped else None
         self.tau = residual_sd(
-            measured.square, measured.square_noise, self.clip, self.forecast, self.n, law
+            measured.square, measured.square_noise, self.clip, self.forecast, measured.rows, law
         )
         filled = measured.square > NEARLY_ALL and measured.square_noise < 0.15
         self.was_useless = filled and self.clip < self.widest and self.location.is_clipped
@@ -160,9 +162,17 @@ class Target:
             return
         scale = self.clip / self._slope(self.tau)
         least = min(LEAST_SQUARE, (self.tau / self.clip) ** 2)
-        sampling = np.clip(measured.square, least, 1.0) * squares / (self.n * measured.share)
-        variance = (measured.noise**2 + sampling) * scale**2
-        record = Record(operator, measured.cross * scale, variance, self.centre.values)
+        rows = measured.rows * measured.share
+        sampling = np.clip(measured.square, least, 1.0) * squares / rows * scale**2
+        variance = (measured.noise * scale) ** 2 + sampling
+        record = Record(
+            operator,
+            measured.cross * scale,
+            variance,
+            self.centre.values,
+            sampling,
+            measured.fraction,
+        )
         self.records.append(record)
         self._judge(measured)
 
@@ -179,6 +189,8 @@ class Target:
                 ratio * record.a + record.operator @ (ratio * record.centre + gap * ones),
                 ratio**2 * record.variance,
                 0.0 * ones,
+                ratio**2 * record.sampling,
+                record.fraction,
             )
             for record in self.records
         ]

@@ -15,10 +15,12 @@ from dpgp.checked_values import (
     as_findings,
     as_flag,
     as_number,
+    as_part,
     as_positive,
     as_text,
     as_whole,
     number_to_json,
+    with_present,
 )
 from dpgp.privacy.books import (
     ApproximateRelease,
@@ -32,6 +34,7 @@ from dpgp.privacy.books import (
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.exact_sums import FRACTION_BITS, UNIT
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.parts import RowPart
 from dpgp.privacy.provenance import Provenance, StudyRecord
 from dpgp.privacy.rounding import text_up
 from dpgp.privacy.sensitivity import count_sensitivity, gram_sensitivity, histogram_sensitivity
@@ -130,6 +133,7 @@ def _release_to_json(release: Event) -> dict[str, Any]:
         "sensitivity": number_to_json(release.sensitivity),
         "noise_std": number_to_json(release.noise_std),
         "smallest_scale": number_to_json(release.smallest_scale),
+        **({} if release.part is None else {"part": [release.part.number, release.part.of]}),
     }
 
 
@@ -184,7 +188,8 @@ def _study(value: Any) -> StudyRecord:
 
 def _release(value: Any) -> Event:
     where = "guarantee.releases"
-    fields = as_fields(value, where, _GAUSSIAN)
+    fields = as_fields(value, where, with_present(_GAUSSIAN, value, "part"))
+    part = as_part(fields, f"{where}.part")
     as_choice(fields["type"], f"{where}.type", ("GaussianRelease",))
     return GaussianRelease(
         label=as_text(fields["label"], f"{where}.label"),
@@ -193,6 +198,7 @@ def _release(value: Any) -> Event:
         coordinates=as_whole(fields["coordinates"], f"{where}.coordinates", 1, 10**12),
         smallest_scale=as_number(fields["smallest_scale"], f"{where}.smallest_scale", low=0.0),
         bound=_bound(fields, where),
+        part=None if part is None else RowPart(*part),
     )
 
 

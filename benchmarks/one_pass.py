@@ -1,0 +1,104 @@
+"""Fits of many inputs: with parts of the rows, and with every stage over all rows.
+
+    OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py time [rows ...]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py errors
+
+The first prints seconds of the processor of all threads, the error of f over its sd, and the peak
+of memory, with secure noise as in a fit that is published. The second compares errors on the same
+rows and seeds, at a budget where parts are asked of fewer rows, each of which tells more.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dpgp import PrivateGPRegressor
+from dpgp.types import Array
+
+DELTA, NEW_ROWS = 1e-6, 4000
+NORMAL_BOUND, TARGET = 4.0, 12.0
+
+Family = tuple[Callable[[Array], Array], Callable[[Any, int], Array], float, float]
+
+
+def few_parts(X: Array) -> Array:
+    """Return sin(x₁)x₂ + x₃²/4 + 0.3x₄; two more inputs do nothing."""
+    return np.asarray(np.sin(X[:, 0]) * X[:, 1] + X[:, 2] ** 2 / 4 + 0.3 * X[:, 3])
+
+
+def waves(X: Array) -> Array:
+    """Return three waves in oblique directions of five inputs."""
+    directions = np.random.default_rng(77).standard_normal((3, 5))
+    return np.asarray(sum(np.cos(2 * X @ direction) for direction in directions))
+
+
+def normal_inputs(rng: Any, rows: int) -> Array:
+    """Return six normal inputs within their bounds."""
+    return np.asarray(np.clip(rng.standard_normal((rows, 6)), -NORMAL_BOUND, NORMAL_BOUND))
+
+
+def even_inputs(rng: Any, rows: int) -> Array:
+    """Return five inputs that fill their box."""
+    return np.asarray(rng.uniform(-1, 1, (rows, 5)))
+
+
+FAMILIES: dict[str, Family] = {
+    "few parts": (few_parts, normal_inputs, NORMAL_BOUND, 0.7),
+    "waves": (waves, even_inputs, 1.0, 0.3),
+}
+"""A function, its inputs, their bound, and the noise of an observation."""
+
+
+def fitted(name: str, rows: int, bounds: Any = None, **asked: Any) -> tuple[float, float]:
+    """Fit once; return seconds of the processor, and the error over the sd of f."""
+    f, inputs, bound, noise = FAMILIES[name]
+    rng = np.random.default_rng(0)
+    X = inputs(rng, rows)
+    y = f(X) + noise * rng.standard_normal(rows)
+    new = inputs(np.random.default_rng(999), NEW_ROWS)
+    gp = PrivateGPRegressor(
+        bounds=[(-bound, bound)] * X.shape[1],
+        target_bounds=bounds or (float(np.floor(y.min())), float(np.ceil(y.max()))),
+        delta=DELTA,
+        n_jobs=1,
+        **asked,
+    )
+    start = time.process_time()
+    gp.fit(X, y)
+    seconds = time.process_time() - start
+    error = np.sqrt(np.mean((gp.predict(new) - f(new)) ** 2))
+    return seconds, float(error / np.std(f(new)))
+
+
+def times(sizes: list[str]) -> None:
+    """Print one line a size and a rule."""
+    asked: dict[str, Any] = {"bounds": (-TARGET, TARGET), "epsilon": 1.0}
+    fitted("few parts", 3000, **asked)  # imports
+    for rows in map(int, map(float, sizes or ["1e5"])):
+        for passes in ("few", "all"):
+            seconds, error = fitted("few parts", rows, passes=passes, **asked)
+            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            print(f"{rows:>9,} {passes:>4} {seconds:7.1f} s {error:7.4f} {memory:6.0f} MB")
+
+
+def errors() -> None:
+    """Print one line a function and a rule; bounds of the targets are rounded from the rows."""
+    for name in FAMILIES:
+        for passes in ("all", "few"):
+            _, error = fitted(name, 60_000, epsilon=8.0, random_state=0, passes=passes)
+            print(f"{name:>10} {passes:>4} {error:7.4f}")
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")  # that fits add up, or are seeded: the rows are made up
+    if sys.argv[1:2] == ["errors"]:
+        errors()
+    else:
+        times(sys.argv[2:])
