@@ -76,8 +76,9 @@ class GaussianRelease:
         return discretisation_cost(self.coordinates, self.smallest_scale)
 
     def __str__(self) -> str:
+        numbers = "1 number" if self.coordinates == 1 else f"{self.coordinates} numbers"
         return (
-            f"{self.label}: {self.coordinates} numbers, sensitivity {text_up(self.sensitivity)}, "
+            f"{self.label}: {numbers}, sensitivity {text_up(self.sensitivity)}, "
             f"noise {text_down(self.noise_std)}, mu {text_up(self.mu)}"
         )
 
