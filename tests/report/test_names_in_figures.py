@@ -118,4 +118,3 @@ def test_names_are_wrapped_and_cut_in_their_middle():
     assert in_lines(SIXTY, 20, 2) == "Some college, an\nassociate… of trades"
     assert in_lines("abc def", 3, 1, cut=1.0) == "…ef"
     assert in_lines("", 5) == ""
-    assert in_lines("$x$", 5) == r"\$x\$"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from textwrap import wrap
+from typing import NamedTuple
 
 from matplotlib.axes import Axes
 
@@ -27,7 +28,27 @@ def in_lines(name: str, letters: int, lines: int = NAME_LINES, cut: float = MIDD
     if len(rest) > letters:
         tail = round(cut * (letters - 1))
         rest = f"{rest[: letters - 1 - tail]}…{rest[len(rest) - tail :]}"
-    return "\n".join([*kept, rest] if rest else kept).replace("$", r"\$")
+    return "\n".join([*kept, rest] if rest else kept)
+
+
+class LevelNames(NamedTuple):
+    """Names of levels in lines, and whether they are to be turned."""
+
+    texts: list[str]
+    are_turned: bool
+
+
+def level_names(levels: Sequence[str], letters: int, lines: int) -> LevelNames:
+    """Return whole names side by side if so many letters of a line suffice, else turned ones.
+
+    Those have so many ``lines`` at most.
+    """
+    upright = [wrap(level, max(letters, 1), break_long_words=False) for level in levels]
+    if all(len(text) <= LEVEL_LINES and max(map(len, text)) <= letters for text in upright):
+        return LevelNames(["\n".join(text) for text in upright], are_turned=False)
+    lines = min(max(lines, 1), LEVEL_LINES)
+    longest = TURNED_LETTERS if lines > 1 else 2 * TURNED_LETTERS
+    return LevelNames(_told_apart(levels, longest, lines), are_turned=True)
 
 
 def _told_apart(levels: Sequence[str], letters: int, lines: int) -> list[str]:
@@ -36,21 +57,25 @@ def _told_apart(levels: Sequence[str], letters: int, lines: int) -> list[str]:
         found = [in_lines(level, letters, lines, cut) for level in levels]
         if len(set(found)) == len(found):
             return found
-    return [in_lines(level, len(level)) for level in levels]
+    return list(levels)
 
 
 def name_axes(axis: Axes, x: str | None = None, y: str | None = None) -> None:
     """Name the axes in lines as long as they are."""
     across, up = _room(axis)
     if x is not None:
-        axis.set_xlabel(in_lines(x, across))
+        axis.set_xlabel(_no_formula(in_lines(x, across)))
     if y is not None:
-        axis.set_ylabel(in_lines(y, up))
+        axis.set_ylabel(_no_formula(in_lines(y, up)))
 
 
 def entitle(axis: Axes, words: str) -> None:
     """Put a title over the axes, in lines as long as they are wide."""
-    axis.set_title(in_lines(words, _room(axis)[0], lines=3))
+    axis.set_title(_no_formula(in_lines(words, _room(axis)[0], lines=3)))
+
+
+def _no_formula(text: str) -> str:
+    return text.replace("$", r"\$")
 
 
 def _room(axis: Axes) -> tuple[int, int]:
@@ -63,16 +88,10 @@ def _room(axis: Axes) -> tuple[int, int]:
 def name_levels(axis: Axes, levels: Sequence[str]) -> None:
     """Name the levels of a category: side by side where they have room, else turned."""
     axis.set(xlim=(-0.5, len(levels) - 0.5))
-    room = axis.get_window_extent().width / len(levels)
-    inches, places = room / axis.figure.dpi, range(len(levels))
-    upright = [in_lines(level, max(int(inches / LETTER), 2), LEVEL_LINES) for level in levels]
-    axis.set_xticks(places, upright)
-    is_whole = not any("…" in text for text in upright)
-    if is_whole and all(text.get_window_extent().width < room for text in axis.get_xticklabels()):
-        return
-    lines = min(max(int(inches / LINE), 1), LEVEL_LINES)
-    letters = TURNED_LETTERS if lines > 1 else 2 * TURNED_LETTERS
-    axis.set_xticks(places, _told_apart(levels, letters, lines), rotation=90.0)
+    inches = axis.get_window_extent().width / axis.figure.dpi / len(levels)
+    texts, are_turned = level_names(levels, int(inches / LETTER), int(inches / LINE))
+    labels = [_no_formula(text) for text in texts]
+    axis.set_xticks(range(len(levels)), labels, rotation=90.0 if are_turned else 0.0)
 
 
 def make_room(rows: Sequence[Sequence[Axes]]) -> None:
