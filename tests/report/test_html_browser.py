@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from level_names import LEVELS
+from level_names import fitted as with_levels
 from numpy.testing import assert_allclose
 from report_models import AWKWARD, fitted, named, predictions
 
@@ -224,3 +226,59 @@ def luminance(colour):
         channels <= 0.04045 * 255, channels / 255 / 12.92, ((channels / 255 + 0.055) / 1.055) ** 2.4
     )
     return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+OUTSIDE = """() => {
+  const wide = document.documentElement.clientWidth + 1, outside = [];
+  document.querySelectorAll("main *").forEach((node) => {
+    const box = node.getBoundingClientRect();
+    if (box.width && !node.closest(".scroll, pre, noscript") && (box.right > wide || box.left < -1))
+      outside.push(node.outerHTML.slice(0, 80));
+  });
+  return outside;
+}"""
+LABELS = """(pictures) => pictures.flatMap((svg) => {
+  const frame = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll(".label")].filter((text) => text.querySelector("tspan"));
+  const boxes = texts.map((text) => text.getBoundingClientRect()), troubles = [];
+  const words = texts.map((text) => text.textContent);
+  if (new Set(words).size < words.length) troubles.push(`the same: ${words}`);
+  boxes.forEach((a, k) => {
+    if (a.left < frame.left - 2 || a.right > frame.right + 2 || a.bottom > frame.bottom + 1)
+      troubles.push(`outside: ${words[k]}`);
+    boxes.slice(k + 1).forEach((b) => {
+      const shared = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      if (shared > 1.5) troubles.push(`over: ${words[k]}`);
+    });
+    const name = svg.querySelector(":scope > .name:last-of-type").getBoundingClientRect();
+    if (a.bottom > name.top + 2) troubles.push(`over the name of the axis: ${words[k]}`);
+  });
+  return troubles;
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", LEVELS)
+def test_levels_have_room_whatever_they_are_called(open_report, name, width):
+    page = open_report(with_levels(name, 1, 2), width=width)
+    for axis in ("1", "2"):
+        page.select_option("#axis", axis)
+        assert page.locator("#curve-0 > svg .label tspan").count() > 1
+        assert page.evaluate(OUTSIDE) == []
+        assert page.locator("#curve-0 > svg").evaluate_all(LABELS) == []
+    assert page.locator(".panel").evaluate_all(LABELS) == []
+    panel = page.locator(".controls").bounding_box()
+    for select in page.locator(".controls select").all():
+        box = select.bounding_box()
+        assert box["x"] >= panel["x"]
+        assert box["x"] + box["width"] <= panel["x"] + panel["width"]
+
+
+def test_of_yes_and_no_every_axis_is_a_probability(open_report):
+    page = open_report(with_levels("real", 1, 2, yes_no=True))
+    names = page.locator("svg .name[transform]").all_text_contents()
+    assert len(names) > 3
+    assert all("P(hypertension = yes)" in name for name in names)
+    assert page.get_by_label("centiles of new observations").count() == 0
+    page.select_option("#axis", "1")
+    assert page.locator("#curve-0 .band.observation").count() == 0

@@ -194,7 +194,7 @@ def test_names_are_no_formulas():
     axis = gp.plot()
     axis.figure.savefig(BytesIO())
     assert axis.get_xlabel().startswith(r"\$\frac{\$")
-    assert len(axis.get_xlabel()) < 50
+    assert len(axis.get_xlabel().splitlines()) == 2
 
 
 def test_notebooks_display_plots_of_models_and_plans_in_one_style():
@@ -215,9 +215,7 @@ def test_a_model_that_is_not_fitted_says_so():
 
 def test_maps_are_pale_by_the_rule_of_the_report():
     model = fitted(2).model_
-    target = payload(model)["targets"][0]
-    expected = target["scale"] * np.sqrt(target["noise_variance"]) / 2
-    assert little_known(model, 0) == pytest.approx(expected)
+    assert little_known(model, 0) == pytest.approx(payload(model)["targets"][0]["little_known"])
 
 
 def test_style_keeps_that_plots_show():
@@ -255,7 +253,7 @@ def test_categories_are_drawn_level_by_level():
     )
     assert_allclose(x, [0.0, 1.0])
     assert_allclose(mean, gp.predict(new))
-    assert region.get_xticklabels()[0].get_rotation() == 90.0
+    assert region.get_xticklabels()[0].get_text() == "region\nnumber\n0"
     assert len(curve(age)[0]) == CURVE_POINTS
     two = gp.set_params(categories={"$sex": ["F", "M"]}).fit(frame[["age", "$sex"]], y)
     assert len(two.plot()) == 2  # no map

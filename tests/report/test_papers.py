@@ -1,15 +1,22 @@
 """The statement for an ethics board, the registry's form, and what verification prints."""
 
 import json
+import re
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from typer.testing import CliRunner
 
 import dpgp
 from dpgp.cli import app
+from dpgp.missing import Missing
+from dpgp.privacy.neighbours import Neighbours
 from dpgp.report.papers import registry_entry, statement
+from dpgp.rows_of_unit import RowsOfUnit
 from dpgp.verify import verify
 
 X = np.linspace(0.0, 1.0, 60)[:, None]
@@ -45,15 +52,19 @@ def test_a_statement_has_all_four_parts(model):
     assert "factor of at most 2.72, plus 1e-06" in text
     assert "at most 2.72 in 1,000" in text
     assert "from 2 to 3" in text
-    assert "The number of records is public." in text
+    assert "- The number of rows.\n" in text
+    assert "People with several rows" in text
     assert "NOT PRIVATE" not in text
 
 
 def test_a_statement_speaks_of_people_and_of_simulations():
     people = statement(fitted(units=list(range(60)), missing="ignore", epsilon=40.0))
-    assert "One person, of whom one row counts" in people
-    assert "The number of records is protected too." in people
+    assert "One person, with all of their rows" in people
+    assert "Of each person, one row counts, drawn at random." in people
+    assert "The number of people, but not the number of their rows." in people
+    assert "this guarantee sets no limit to it." in people
     assert "incomplete" not in people
+    assert "People with several rows" not in people
     assert "SIMULATION, NOT PRIVATE" in statement(fitted(random_state=0))
 
 
@@ -61,6 +72,118 @@ FIELDS = {
     "name": "Height of girls", "curator": "Health survey", "curator_type": "Government",
     "intended_use": "Growth charts", "region": "Finland", "author": "A. Curator",
 }  # fmt: skip
+
+OUTCOMES = {
+    "a number": {"target_bounds": (0, 1)},
+    "a count": {"target_bounds": (0, 30), "counts": True},
+    "yes or no": {"classes": ("no", "yes")},
+    "two targets": {"target_bounds": [(0, 1), (-2.5, 1e7)]},
+}
+COLUMNS = {
+    "a number": {"age": (0, 1)},
+    "a category": {"union": ["no", "yes"]},
+    "both": {
+        "age": (0, 1),
+        "race": ["Non-Hispanic White", "Other; none, or", 3],
+        "1": [True, "a b"],
+    },
+}
+
+
+def model_of(outcome, columns):
+    """A private model of 40 rows of an outcome and of columns."""
+    generator, n = np.random.default_rng(0), 40
+    extents = COLUMNS[columns]
+    kinds = {name: extent for name, extent in extents.items() if isinstance(extent, list)}
+    numbers = {name: extent for name, extent in extents.items() if name not in kinds}
+    frame = pd.DataFrame({name: generator.uniform(0, 1, n) for name in numbers})
+    for name, levels in kinds.items():
+        frame[name] = generator.choice(np.array(levels, dtype=object), n)
+    y = generator.integers(0, 2, n)
+    y = {"yes or no": np.where(y, "yes", "no"), "two targets": np.column_stack([y, y])}.get(
+        outcome, y
+    )
+    is_class = outcome == "yes or no"
+    estimator = dpgp.PrivateGPClassifier if is_class else dpgp.PrivateGPRegressor
+    options = {"bounds": numbers or None, "categories": kinds or None, "stages": 1}
+    return estimator(**options, **OUTCOMES[outcome]).fit(frame, y).model_
+
+
+def told(model, neighbours, persons, missing, rows):
+    """The model as if it had been asked for in another way."""
+    per_person = persons is not None
+    options = replace(model.options, neighbours=neighbours, per_person=per_person, missing=missing)
+    certificate = replace(
+        model.certificate, neighbours=neighbours, per_person=per_person, rows_per_unit=rows,
+        rows_of_unit=persons or RowsOfUnit.FIRST,
+    )  # fmt: skip
+    return replace(model, options=options, certificate=certificate)
+
+
+GARBLED = re.compile(
+    r"  +\S|[;,:] ?[;,:.]|\.\.|\( ?\)|\[|\]| [;,.:]|\bto [;,.]|\bfrom levels"
+    r"|\bNone\b(?!\.)|\bnan\b|\binf\b"
+)
+
+
+def check_words(text):
+    """Every line is a heading or a whole sentence, with nothing left over from other cases."""
+    quoted = re.sub(r'"[^"]*"', '"level"', text)
+    for line in filter(None, quoted.splitlines()):
+        words = re.sub("^ *- ", "", line)
+        assert not GARBLED.search(words), line
+        opens_list = words.endswith("looking at the data:")
+        assert line.startswith("#") or words.endswith(".") or opens_list, line
+        assert words[0].isupper() or line.startswith(("#", "  - ", "- `", "**")), line
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_every_sentence_is_whole_whatever_was_asked(outcome, columns):
+    model, said = model_of(outcome, columns), set()
+    ways = product(Neighbours, [None, *RowsOfUnit], Missing, (1, 3))
+    for neighbours, persons, missing, rows in ways:
+        if persons is None and rows > 1:
+            continue
+        each = told(model, neighbours, persons, missing, rows)
+        text, entry = statement(each), registry_entry(each, **FIELDS)["deployment"]
+        check_words(text)
+        check_words(entry["basic"]["description"])
+        for part in ("dp_variant", "privacy_loss", "implementation"):
+            for value in entry[part].values():
+                if isinstance(value, str) and value.count(" ") > 1:
+                    check_words(value)
+        said.add(text)
+    assert len(said) == 20  # every way has words of its own
+    for name, extent in COLUMNS[columns].items():
+        levels = ", ".join(f'"{level}"' for level in extent)
+        told_of = f"one of {levels}" if isinstance(extent, list) else "a number from 0 to 1"
+        assert f"  - {name}: {told_of}.\n" in text
+
+
+def test_words_for_each_kind_of_outcome():
+    texts = {outcome: statement(model_of(outcome, "a category")) for outcome in OUTCOMES}
+    assert "a number from 0 to 30, counted in whole numbers." in texts["a count"]
+    assert '  - target: one of "no", "yes".' in texts["yes or no"]
+    assert "no row lacked an input" in texts["yes or no"]
+    assert "predicts target 1 and target 2 from union" in texts["two targets"]
+    assert "target 2: a number from -2.5 to 10000000." in texts["two targets"]
+
+
+@pytest.mark.parametrize(("name", "shown"), [(" a\n  b", "a b"), ("", "(no name)")])
+def test_names_of_columns_stand_in_one_line(model, name, shown):
+    box = replace(model.options.box, names=(name,))
+    text = statement(replace(model, options=replace(model.options, box=box)))
+    check_words(text)
+    assert f"from {shown}, with its uncertainty." in text
+    assert f"  - {shown}: a number from 0 to 1." in text
+
+
+def test_without_noise_nothing_is_said_to_be_noisy_or_bounded():
+    text = statement(fitted(epsilon=float("inf")))
+    check_words(text)
+    assert "without any noise." in text
+    assert "factor of at most" not in text
 
 
 def test_an_entry_has_the_registrys_form(model):

@@ -54,7 +54,7 @@ def average(
         for rows in (representative_rows(model), representative_rows(model, MISSING_ROWS))
     )
     found = estimate(model, k, whole, thinned, coverage)
-    names, label = model.input_names, model.target_names[k]
+    names, label = model.input_names, model.target_in_words(k)
     where = {names[n]: _shown(model, n, values) for n, values in set_to.items()}
     words = f"Average of {label} over the private model of the inputs"
     if from_ is not None:
@@ -92,7 +92,7 @@ def contrast(model: FittedModel, X1: Any, X2: Any, coverage: float, target: int 
         raise ValueError("`X1` and `X2` must have equally many rows, or one of them a single row.")
     both = np.stack(np.broadcast_arrays(first, second), axis=1)
     pairs = Averages(both[:, None], np.array([-1.0, 1.0]))
-    label = model.target_names[k]
+    label = model.target_in_words(k)
     found = estimate(model, k, pairs, pairs, coverage)
     return Effect(f"Difference of {label} between two rows", coverage, {}, *found)
 
@@ -107,7 +107,7 @@ def slope(
             f"'{model.input_names[n]}' is a category and has no slope; ask for `average` at its "
             "levels, or for `contrast` between two rows."
         )
-    words = f"Slope of {model.target_names[k]} along {model.input_names[n]}"
+    words = f"Slope of {model.target_in_words(k)} along {model.input_names[n]}"
     if X is None:
         rows, few = representative_rows(model), representative_rows(model, MISSING_ROWS)
         whole, thinned = (_quotients(model, n, each[None]) for each in (rows, few))

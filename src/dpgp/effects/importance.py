@@ -97,7 +97,7 @@ class Sensitivity:
 
     @property
     def _target(self) -> str:
-        return self.f.model.target_names[self.f.target]
+        return self.f.model.target_in_words(self.f.target)
 
 
 def _variance(f: DrawnFunctions) -> Array:

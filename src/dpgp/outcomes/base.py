@@ -228,6 +228,11 @@ class OutcomeKind(ABC):
         """Return what a mean is of, in words."""
         return name
 
+    def mean_in_words(self, name: str) -> str:
+        """Return what a mean is called in a title: "Mean of height", or a name of its own."""
+        said = self.mean_of(name)
+        return f"Mean of {name}" if said == name else said
+
     @abstractmethod
     def decimals(self, noise: float) -> int:
         """Return how many decimals of a prediction say something, at this noise."""

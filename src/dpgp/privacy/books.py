@@ -84,8 +84,9 @@ class GaussianRelease:
         return self.label if self.part is None else f"{self.label}, {self.part}"
 
     def __str__(self) -> str:
+        numbers = "1 number" if self.coordinates == 1 else f"{self.coordinates} numbers"
         return (
-            f"{self.about}: {self.coordinates} numbers, sensitivity {text_up(self.sensitivity)}, "
+            f"{self.about}: {numbers}, sensitivity {text_up(self.sensitivity)}, "
             f"noise {text_down(self.noise_std)}, mu {text_up(self.mu)}"
         )
 

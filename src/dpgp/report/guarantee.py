@@ -77,9 +77,10 @@ MOST_NAMES = 6
 
 def title_of(targets: Sequence[str], inputs: Sequence[str]) -> str:
     """Return what a model is called where nobody has said."""
-    by = _listed(inputs) if len(inputs) <= MOST_NAMES else f"{len(inputs)} inputs"
-    return f"{_listed(targets)} by {by}"
+    by = listed(inputs) if len(inputs) <= MOST_NAMES else f"{len(inputs)} inputs"
+    return f"{listed(targets)} by {by}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return names in a row, as a sentence has them."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

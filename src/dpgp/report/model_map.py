@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
+from dpgp.report.names import entitle, in_lines, name_axes
 from dpgp.report.style import BLUE, GREEN, INK, PURPLE, SEQUENTIAL, VERMILION, panels, styled
 from dpgp.types import Array
 
@@ -19,9 +20,8 @@ if TYPE_CHECKING:
 
 ROWS_PER_CALL = 2000  # bounds the memory of a map
 MAP_POINTS = 81  # an axis: smooth contours on a screen
+MAP_TITLE = 50  # letters of a target in the title of a map, beside how to read it
 SHADE = "#00000066"
-LITTLE_KNOWN = 0.5
-"""A map is pale where the mean is uncertain by more than this share of an observation's noise."""
 
 
 class Surface(NamedTuple):
@@ -45,23 +45,23 @@ def surface(model: FittedModel, k: int, x: Array, y: Array) -> Surface:
 def little_known(model: FittedModel, target: int) -> float:
     """Return the sd of the mean beyond which a map is pale, as the report's is."""
     noise = model.posteriors[target].moments.noise
-    return LITTLE_KNOWN * float(model.options.target_box.half_width[target] * noise)
+    return model.outcome.little_known(float(model.options.target_box.half_width[target] * noise))
 
 
-def draw_two_inputs(
-    model: FittedModel, axis: Axes, k: int, inputs: tuple[str, str], target: str
-) -> Axes:
+def draw_two_inputs(model: FittedModel, axis: Axes, k: int) -> Axes:
     """Draw the mean over the box, and where the rows are."""
-    box = model.inputs.box
+    box, (across, up) = model.inputs.box, model.input_names
     x, y = (np.linspace(box.low[n], box.high[n], MAP_POINTS) for n in (0, 1))
     drawn = surface(model, k, x, y)
     unsure = little_known(model, k)
     low, high = float(drawn.mean.min()), float(drawn.mean.max())
     levels = MaxNLocator(nbins=16, steps=[1, 2, 5, 10]).tick_values(low, high)
-    draw_map(axis, drawn, levels, unsure, target)
+    name_axes(axis, across, up)
+    draw_map(axis, drawn, levels, unsure, model.target_in_words(k))
     _draw_atoms(axis, model)
-    axis.set(xlabel=inputs[0], ylabel=inputs[1], xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
-    axis.set_title(f"Mean of {target} (pale: its sd is above {unsure:.2g}; dots: where rows are)")
+    axis.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    title = in_lines(model.outcome.mean_in_words(model.target_names[k]), MAP_TITLE, 1)
+    entitle(axis, f"{title} (pale: its sd is above {unsure:.2g}; dots: where rows are)")
     return axis
 
 
@@ -77,7 +77,7 @@ def draw_map(axis: Axes, drawn: Surface, levels: Any, unsure: float, target: str
     for text in [] if lines is None else axis.clabel(lines, fmt="%g", fontsize=8.5):
         text.set_path_effects([withStroke(linewidth=2.5, foreground=SHADE)])
     axis.grid(visible=False)
-    axis.figure.colorbar(colours, ax=axis, label=target, pad=0.02)
+    name_axes(axis.figure.colorbar(colours, ax=axis, pad=0.02).ax, y=target)
 
 
 def _contour(axis: Axes, drawn: Surface, height: Array, levels: Any, **look: Any) -> Any:

@@ -14,6 +14,7 @@ from dpgp.inference.conformal import COVERAGE
 from dpgp.model.input_model import densities, typical_inputs
 from dpgp.model.methods import CENTILES
 from dpgp.report.model_map import draw_two_inputs
+from dpgp.report.names import entitle, make_room, name_axes, name_levels
 from dpgp.report.style import (
     BLUE,
     GREY,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 CURVE_POINTS = 300  # a smooth line on a screen
 PANELS_A_ROW = 3
-WIDE_LABELS = 32  # letters of all levels that stand side by side under a panel
 RUG_HEIGHT = 0.07  # of the panel, for where the rows are
 LINE_HEIGHT = 0.036  # of the panel, for the number of one centile
 
@@ -66,11 +66,9 @@ def draw_model(model: FittedModel, ax: Any = None, target: int | None = None) ->
     with shown_style():
         columns, has_categories = len(model.inputs.box.low), bool(model.inputs.box.categories)
         if columns == 1:
-            return _draw_curve_of_one(model, _panel_axes(ax, 1, (6.4, 4.0))[0], k)
+            return _draw_curve_of_one(model, ax, k)
         if columns == 2 and not has_categories:
-            names = _input_label(model, 0), _input_label(model, 1)
-            axis = _panel_axes(ax, 1, (6.4, 4.6))[0]
-            return draw_two_inputs(model, axis, k, names, _label(model, k))
+            return draw_two_inputs(model, _panel_axes(ax, 1, (6.4, 4.6))[0], k)
         return _draw_slices(model, ax, k) if columns == 3 else _draw_averages(model, ax, k)
 
 
@@ -89,14 +87,13 @@ def _panel_axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
     return axes
 
 
-def _draw_curve_of_one(model: FittedModel, axis: Axes, k: int) -> Axes:
-    _draw_slice(axis, _along(model, k, 0, model.inputs.box.low), model, 0)
-    target = _label(model, k)
-    axis.set(ylabel=target)
-    axis.set_title(f"{target} by {_input_label(model, 0)}")
-    _make_room(axis)
-    axis.legend()
-    return axis
+def _draw_curve_of_one(model: FittedModel, ax: Any, k: int) -> Axes:
+    axes = _panel_axes(ax, 1, (6.4, 4.0))
+    _draw_slice(axes[0], _along(model, k, 0, model.inputs.box.low), model, 0)
+    target = model.target_in_words(k)
+    entitle(axes[0], f"{target} by {model.input_names[0]}")
+    _label_panels(axes, target, are_ours=ax is None)
+    return axes[0]
 
 
 def _draw_slices(model: FittedModel, ax: Any, k: int) -> list[Axes]:
@@ -107,7 +104,7 @@ def _draw_slices(model: FittedModel, ax: Any, k: int) -> list[Axes]:
     for column, axis in enumerate(axes):
         _draw_slice(axis, _along(model, k, column, others), model, column)
         axis.axvline(others[column], color=INK, lw=0.9, ls=":", label="value in the other panels")
-    _label_panels(axes, _label(model, k), are_ours=ax is None)
+    _label_panels(axes, model.target_in_words(k), are_ours=ax is None)
     return axes
 
 
@@ -124,22 +121,29 @@ def _draw_averages(model: FittedModel, ax: Any, k: int) -> list[Axes]:
         words = f"{share.percent} of the variance ({share.interval})"
         constant = matters.importance.may_be_constant
         axis.set_title("may be constant" if constant else words, fontsize=9.5)
-    _label_panels(axes, _label(model, k), are_ours=ax is None)
+    _label_panels(axes, model.target_in_words(k), are_ours=ax is None)
     if ax is None:
         caption_below(axes[0].figure, " ".join([AVERAGED, matters.others]))  # type: ignore[arg-type]
     return axes
 
 
 def _label_panels(axes: list[Axes], target: str, *, are_ours: bool) -> None:
-    """Name the target, make room for rugs, and put one legend over panels, if they share axes."""
-    for axis in axes[::PANELS_A_ROW] if are_ours else axes[:1]:
-        axis.set_ylabel(target)
+    """Name the target, make room for rugs and names, and put one legend over panels of ours."""
+    rows = _rows_of(axes)
+    for row in rows if are_ours else rows[:1]:
+        name_axes(row[0], y=target)
     for axis in axes[:1] if are_ours else axes:
-        _make_room(axis)
+        _room_for_rug(axis)
     if are_ours:
+        make_room(rows)
         legend_above(axes[0].figure, axes[0])  # type: ignore[arg-type]
     else:
         axes[0].legend()
+
+
+def _rows_of(axes: list[Axes]) -> list[list[Axes]]:
+    """Return panels by the row they stand in."""
+    return [axes[k : k + PANELS_A_ROW] for k in range(0, len(axes), PANELS_A_ROW)]
 
 
 def _draw_slice(axis: Axes, curve: Bands, model: FittedModel, column: int) -> None:
@@ -165,11 +169,8 @@ def _finish(axis: Axes, x: Array, model: FittedModel, column: int) -> None:
     if category is None:
         axis.set(xlim=(x[0], x[-1]))
     else:
-        turn = 90.0 if sum(map(len, category.labels)) > WIDE_LABELS else 0.0
-        labels = [_printable(text) for text in category.labels]
-        axis.set(xlim=(-0.5, len(labels) - 0.5))
-        axis.set_xticks(range(len(labels)), labels, rotation=turn)
-    axis.set(xlabel=_input_label(model, column))
+        name_levels(axis, category.labels)
+    name_axes(axis, x=model.input_names[column])
     known = densities(model)
     if known is None:
         return
@@ -183,7 +184,7 @@ def _finish(axis: Axes, x: Array, model: FittedModel, column: int) -> None:
     axis.add_patch(rug)
 
 
-def _make_room(axis: Axes) -> None:
+def _room_for_rug(axis: Axes) -> None:
     """Lower the bottom of the axes, for the rug."""
     low, high = axis.get_ylim()
     axis.set_ylim(low - 1.2 * RUG_HEIGHT * (high - low), high)
@@ -219,12 +220,17 @@ def draw_centiles(
         columns = [curve.column for curve in what_matters(model, k).curves]
     others = typical_inputs(model)
     with shown_style():
-        size = (6.4, 4.4) if len(columns) == 1 else (3.5 * min(len(columns), PANELS_A_ROW), 3.6)
+        rows = -(-len(columns) // PANELS_A_ROW)
+        wide = (3.5 * min(len(columns), PANELS_A_ROW), 3.0 * rows + 0.6)
+        size = (6.4, 4.4) if len(columns) == 1 else wide
         axes = _panel_axes(ax, len(columns), size)
         for axis, column in zip(axes, columns, strict=True):
             _draw_chart(axis, centiles_along(model, k, column, others), model, column)
-        axes[0].set_ylabel(_label(model, k))
-        _make_room(axes[0])
+        for row in _rows_of(axes):
+            name_axes(row[0], y=model.target_in_words(k))
+        _room_for_rug(axes[0])
+        if ax is None:
+            make_room(_rows_of(axes))
         if len(columns) > 1 and ax is None:
             caption_below(axes[0].figure, _held(model, others))  # type: ignore[arg-type]
     return axes[0] if len(columns) == 1 else axes
@@ -276,19 +282,3 @@ def _held(model: FittedModel, others: Array) -> str:
         + ", ".join(texts)
         + "."
     )
-
-
-def _input_label(model: FittedModel, column: int) -> str:
-    """Return the name of an input for a figure."""
-    return _printable(model.input_names[column])
-
-
-def _label(model: FittedModel, target: int) -> str:
-    """Return what is drawn of a target, for a figure."""
-    return _printable(model.target_in_words(target))
-
-
-def _printable(name: str) -> str:
-    """Return a name that is not read as a formula, and not too long for an axis."""
-    short = name if len(name) <= 40 else f"{name[:39]}…"
-    return short.replace("$", r"\$")

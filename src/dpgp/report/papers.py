@@ -8,14 +8,16 @@ schemas/deployments-schema.yaml of github.com/opendp/deployments-registry-data, 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from dpgp.missing import Missing
+from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import factor_text, text_up
-from dpgp.report.guarantee import guarantee_in_words
+from dpgp.report.guarantee import guarantee_in_words, listed, title_of
 
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
@@ -34,7 +36,7 @@ NOT_COVERED = (
 ADVERSARY = (
     "Anybody who sees the model, also with unlimited computing power, with any other data, and "
     "with the knowledge of every other record of the study.",
-    "Not against those who hold the data: they see it anyway, and must be trusted.",
+    "Not against those who hold the data: they see them anyway, and must be trusted.",
     "Not against somebody who measures how long the computation took.",
 )
 
@@ -53,25 +55,19 @@ DEPLOYMENT = {
 
 def statement(model: FittedModel, title: str | None = None) -> str:
     """Return a statement in plain language, as Markdown."""
-    certificate = model.certificate
-    heading = title or f"{', '.join(model.target_names)} by {', '.join(model.input_names)}"
-    parts = [f"# Privacy statement: {heading}"]
-    if not certificate.is_private:
+    targets, inputs = _names(model)
+    parts = [f"# Privacy statement: {title or title_of(targets, inputs)}"]
+    if not model.certificate.is_private:
         parts.append(
             "**SIMULATION, NOT PRIVATE.** The noise of this model can be repeated or is absent. "
             "Nothing below is promised; do not publish the model."
         )
-    published = [
-        f"A statistical model that predicts {', '.join(model.target_names)} from "
-        f"{', '.join(model.input_names)}, with its uncertainty. It contains no record of anybody.",
-        "Everything in it was computed from sums over many people to which random noise was added.",
-    ]
     parts += [
-        _section("What is published", published),
-        _section("What is protected", _protected(certificate)),
+        _section("What is published", _published(model)),
+        _section("What is protected", _protected(model.certificate)),
         _section("Against whom", ADVERSARY),
         _section("What is assumed to be public", _public(model)),
-        _section("What is not covered", NOT_COVERED),
+        _section("What is not covered", _not_covered(model.certificate)),
         _section("How it can be checked", _checks(model)),
     ]
     return "\n\n".join(parts) + "\n"
@@ -81,38 +77,109 @@ def _section(title: str, sentences: Sequence[str]) -> str:
     return "\n".join([f"## {title}", "", *(f"- {sentence}" for sentence in sentences)])
 
 
-def _protected(certificate: Certificate) -> list[str]:
-    odds = factor_text(certificate.epsilon)
+def _names(model: FittedModel) -> tuple[list[str], list[str]]:
+    """Return targets and inputs as a sentence can have them."""
+    return [_plain(name) for name in model.target_names], [_plain(n) for n in model.input_names]
+
+
+def _plain(name: str) -> str:
+    """Return a name in one line, whatever blanks it has."""
+    return " ".join(name.split()) or "(no name)"
+
+
+def _published(model: FittedModel) -> list[str]:
+    targets, inputs = _names(model)
+    sums = "Everything in it was computed from sums over many people"
+    is_noisy = math.isfinite(model.certificate.epsilon)
     return [
-        f"{certificate.unit[0].upper()}{certificate.unit[1:]}: all of its values, those that are "
-        "predicted and those that are predicted from.",
-        guarantee_in_words(certificate),
-        f"In other words: if somebody's risk of any harm would be 1 in 1,000 without their data "
-        f"in the study, it is at most {odds} in 1,000 with them, but for a chance of "
-        f"{text_up(certificate.delta)}.",
+        f"A statistical model that predicts {listed(targets)} from {listed(inputs)}, with its "
+        "uncertainty.",
+        "It contains no record of anybody.",
+        f"{sums}, to which random noise was added." if is_noisy else f"{sums}, without any noise.",
     ]
+
+
+def _protected(certificate: Certificate) -> list[str]:
+    if not certificate.is_private:
+        return [guarantee_in_words(certificate)]
+    values = "all values, those that are predicted and those that are predicted from."
+    if not certificate.protects_persons:
+        whom = [f"One row of the table: {values}"]
+    else:
+        counted = certificate.rows_of_unit.counted(certificate.rows_per_unit)
+        whom = [f"One person, with all of their rows: {values}", f"Of each person, {counted}."]
+    return [*whom, guarantee_in_words(certificate), _risk(certificate)]
+
+
+def _risk(certificate: Certificate) -> str:
+    """Say what ε and δ mean for a risk of one in a thousand."""
+    otherwise = {
+        Neighbours.REPLACE: "with the data of somebody else in place of theirs",
+        Neighbours.ADD_REMOVE: "without their data",
+    }[certificate.neighbours]
+    most = (
+        "this guarantee sets no limit to it"
+        if certificate.epsilon >= math.log(1000.0)
+        else f"it is at most {factor_text(certificate.epsilon)} in 1,000, but for a chance of "
+        f"{text_up(certificate.delta)}"
+    )
+    return (
+        f"In other words: say that somebody's risk of a harm would be 1 in 1,000 {otherwise}. With "
+        f"their data in the study, {most}."
+    )
 
 
 def _public(model: FittedModel) -> list[str]:
-    columns = "; ".join(
-        f"{name} from {low} to {high}" for name, _, low, high in model.column_rows()
-    )
-    counted = (
-        "The number of records is public."
-        if model.options.row_count_is_public
-        else "The number of records is protected too."
-    )
-    incomplete = (
-        ["That no record was incomplete, since the fit would have stopped."]
-        if model.options.missing is Missing.ERROR
-        else []
-    )
+    columns = "".join(f"\n  - {name}: {extent}." for name, _, extent in _columns(model))
     return [
-        f"The columns and their bounds, chosen without looking at the data: {columns}.",
+        f"The columns and their bounds, chosen without looking at the data:{columns}",
         "All other options of the fit, which stand in the model's file.",
-        counted,
-        *incomplete,
+        _size(model),
+        *_complete(model),
     ]
+
+
+def _columns(model: FittedModel) -> list[tuple[str, str, str]]:
+    """Return name, role and extent of every column, in words."""
+    options = model.options
+    boxes = [("input", options.box, ""), ("target", options.target_box, model.outcome.aside)]
+    return [
+        (_plain(column["name"]), role, _extent(column, aside))
+        for role, box, aside in boxes
+        for column in box.named_bounds(role)
+    ]
+
+
+def _extent(column: dict[str, Any], aside: str) -> str:
+    if "levels" in column:
+        return "one of " + ", ".join(f'"{level}"' for level in column["levels"])
+    return f"a number from {column['low']:.12g} to {column['high']:.12g}{aside}"
+
+
+def _size(model: FittedModel) -> str:
+    """Say what neighbours have in common of the size of a table."""
+    options = model.options
+    if options.row_count_is_public:
+        return "The number of rows."
+    if options.table_size_is_public:
+        return "The number of rows, but not how many of them could be used."
+    if options.neighbours is Neighbours.REPLACE:
+        return "The number of people, but not the number of their rows."
+    whose = "The numbers of people and rows are" if options.per_person else "The number of rows is"
+    return f"{whose} not assumed to be public, but protected too."
+
+
+def _complete(model: FittedModel) -> list[str]:
+    if model.options.missing is Missing.IGNORE:
+        return []
+    if model.options.rows_may_be_unusable:
+        return ["That no row lacked an input: the fit would have stopped."]
+    return ["That no row was incomplete: the fit would have stopped."]
+
+
+def _not_covered(certificate: Certificate) -> tuple[str, ...]:
+    several = "People with several rows, as people: the guarantee is about one row at a time."
+    return NOT_COVERED if certificate.protects_persons else (several, *NOT_COVERED)
 
 
 def _checks(model: FittedModel) -> list[str]:
@@ -147,9 +214,10 @@ def registry_entry(
         raise ValueError("a simulation is not private and belongs in no registry of deployments.")
     if curator_type not in CURATOR_TYPES:
         raise ValueError(f"`curator_type` must be one of {', '.join(CURATOR_TYPES)}.")
+    targets, inputs = _names(model)
     description = (
-        f"Gaussian-process regression of {', '.join(model.target_names)} on "
-        f"{', '.join(model.input_names)}, with predictive uncertainty."
+        f"Gaussian-process regression of {listed(targets)} on {listed(inputs)}, with predictive "
+        "uncertainty."
     )
     return {
         "url_slug": re.sub(r"\W+", "-", f"{name} {curator}".lower()).strip("-"),
@@ -175,14 +243,13 @@ def registry_entry(
 
 
 def _variant(model: FittedModel) -> dict[str, str]:
-    columns = "; ".join(
-        f"{name} ({role}) in [{low}, {high}]" for name, role, low, high in model.column_rows()
-    )
-    counted = "The number of records." if model.options.row_count_is_public else "None."
+    columns = "; ".join(f"{name} ({role}), {extent}" for name, role, extent in _columns(model))
+    options = model.options
+    is_some = options.table_size_is_public or options.neighbours is Neighbours.REPLACE
     return {
         "variant_name": "Approximate DP",
-        "data_domain": f"Tables with the columns {columns}; values outside are clipped.",
-        "unprotected_quantities": counted,
+        "data_domain": f"Tables with the columns {columns}. Numbers outside are clipped.",
+        "unprotected_quantities": _size(model) if is_some else "None.",
     }
 
 
@@ -193,7 +260,7 @@ def _loss(certificate: Certificate) -> dict[str, Any]:
         details = f"Gaussian differential privacy with mu = {mu}, converted once."
     return {
         "privacy_unit": "Person" if certificate.protects_persons else "Record",
-        "privacy_unit_details": f"{certificate.relation} {certificate.unit.capitalize()}.",
+        "privacy_unit_details": certificate.relation,
         "privacy_parameters": {
             "epsilon": float(certificate.epsilon),
             "delta": float(certificate.delta),

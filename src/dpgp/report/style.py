@@ -30,6 +30,12 @@ PALE: Final = "#C9C9C9"
 SERIES: Final = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
 SEQUENTIAL: Final = "viridis"
 
+CAPTION_LETTER: Final = 0.075
+"""Inches of a letter at nine points, most often less."""
+
+WIDEST: Final = 0.95
+"""Of a figure that a legend may take: letters are wider where a figure is saved with fewer dots."""
+
 STYLE: Final[Any] = {
     "figure.dpi": 110,
     "savefig.dpi": 110,
@@ -108,14 +114,19 @@ def epsilon_axis(axis: Axes, epsilons: Sequence[float]) -> None:
 
 
 def legend_above(figure: Figure, axes: Axes) -> None:
-    """Put the legend of ``axes`` over all panels, in one line."""
+    """Put the legend of ``axes`` over all panels, in as few lines as there is width for."""
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    for columns in range(len(labels), 0, -1):
+        legend = figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+        if columns == 1 or legend.get_window_extent().width <= WIDEST * figure.bbox.width:
+            return
+        legend.remove()
 
 
 def caption_below(figure: Figure, words: str) -> None:
-    """Put a sentence under all panels."""
-    figure.supxlabel(fill(words, 110), x=0.01, ha="left", fontsize=9, color=GREY)
+    """Put a sentence under all panels, in lines as long as the figure is wide."""
+    letters = int(figure.get_figwidth() / CAPTION_LETTER)
+    figure.supxlabel(fill(words, letters), x=0.01, ha="left", fontsize=9, color=GREY)
 
 
 def save_figure(

@@ -189,6 +189,7 @@ def _target(
         **outcome.in_browser,
         "odds": model.odds(k)._asdict(),
         "mean_word": outcome.mean_word,
+        "mean_in_words": outcome.mean_in_words(model.target_names[k]),
         "shows_observations": outcome.shows_observations,
         "little_known": outcome.little_known(noise),
         "little_known_is": outcome.little_known_is,

@@ -18,15 +18,17 @@ function drawCurve(place, posterior, values, axis, point, yRange, centiles) {
   const levels = levelsOf(inputs, axis), room = levels ? 0.5 : 0, name = inputs.names[axis];
   const xRange = [inputs.low[axis] - room, inputs.high[axis] + room];
   const labels = ticks(yRange[0], yRange[1], 5).map(formatter(yRange[1] - yRange[0]));
+  const left = leftMargin(labels), right = centiles ? 34 : 14;
+  const names = levels && levelLabels(levels, widthOf(place) - left - right);
   const frame = canvas(place, {
-    ratio: 0.62, most: 400, left: leftMargin(labels), right: centiles ? 34 : 14, bottom: 56 });
+    ratio: 0.62, most: 400, left, right, bottom: 56, more: names ? names.more : 0 });
   const x = linear(...xRange, frame.left, frame.right), y = linear(...yRange, frame.bottom, frame.top);
   yAxis(frame, y, yRange, target.name, true);
   const inside = draw("svg", {
     x: frame.left, y: frame.top, width: frame.right - frame.left, height: frame.bottom - frame.top,
     viewBox: `${frame.left} ${frame.top} ${frame.right - frame.left} ${frame.bottom - frame.top}`,
   });
-  inside.append(...(levels ? levelMarks(values, x, y) : centiles ? centileLines(values, x, y) : [
+  inside.append(...(levels ? levelMarks(values, x, y, target) : centiles ? centileLines(values, x, y) : [
     ...(target.shows_observations ? [band(values, x, y, "lower", "upper", "observation")] : []),
     band(values, x, y, "functionLow", "functionHigh", "function"),
     draw("path", { class: "mean", d: path(values.map((v) => [x(v.x), y(v.mean)])) }),
@@ -38,7 +40,7 @@ function drawCurve(place, posterior, values, axis, point, yRange, centiles) {
   })));
   frame.svg.append(draw("line", {
     class: "axis", x1: frame.left, x2: frame.right, y1: frame.bottom, y2: frame.bottom }));
-  if (levels) levelAxis(frame, x, levels, name, density ? 12 : 0);
+  if (levels) levelAxis(frame, x, names, name, density ? 12 : 0);
   else xAxis(frame, x, xRange, name, density ? 12 : 0);
   if (centiles && !levels) centileNames(frame, y, target, values[values.length - 1]);
   marker(frame, x, y, point[axis], posterior.at(point).mean);
@@ -48,12 +50,12 @@ function drawCurve(place, posterior, values, axis, point, yRange, centiles) {
 }
 
 // A dash for the mean of every level, over bars for the function and for an observation
-function levelMarks(values, x, y) {
+function levelMarks(values, x, y, target) {
   const half = 0.3 * Math.min(x(1) - x(0), 60);
   const bar = (v, low, high, kind, width) => draw("rect", {
     class: `band ${kind}`, x: x(v.x) - width, width: 2 * width, y: y(v[high]), height: y(v[low]) - y(v[high]) });
   return values.flatMap((v) => [
-    bar(v, "lower", "upper", "observation", half),
+    ...(target.shows_observations ? [bar(v, "lower", "upper", "observation", half)] : []),
     bar(v, "functionLow", "functionHigh", "function", half),
     draw("path", { class: "mean", d: path([[x(v.x) - half, y(v.mean)], [x(v.x) + half, y(v.mean)]]) }),
   ]);
@@ -89,14 +91,14 @@ function marker(frame, x, y, at, mean) {
 function curveWords(target, name, values) {
   const format = formatter(target.high - target.low), means = values.map((v) => v.mean);
   const [first, last] = [means[0], means[means.length - 1]].map(format);
-  return `The mean goes from ${first} at the lower bound of ${name} to ${last} at the upper, between `
+  return `The ${target.mean_word} goes from ${first} at the lower bound of ${name} to ${last} at the upper, between `
     + `${format(Math.min(...means))} and ${format(Math.max(...means))}. The numbers are in a table.`;
 }
 
 function levelWords(target, levels, values) {
   const format = formatter(target.high - target.low), means = values.map((v) => v.mean);
   const at = (mean) => `${format(mean)} at ${levels[means.indexOf(mean)]}`;
-  return `The mean lies between ${at(Math.min(...means))} and ${at(Math.max(...means))}. `
+  return `The ${target.mean_word} lies between ${at(Math.min(...means))} and ${at(Math.max(...means))}. `
     + "The numbers are in a table.";
 }
 
@@ -120,7 +122,7 @@ function curveTable(posterior, values, axis, centiles) {
   });
   return create("table", {},
     create("caption", {}, centiles ? `${target.name} along ${name}: centiles of new observations`
-      : `${target.name} along ${name}: mean, and 95 % intervals`),
+      : `${target.name} along ${name}: ${target.mean_word}, and 95 % intervals`),
     create("thead", {}, create("tr", {}, ...headings.map((h) => create("th", { scope: "col" }, h)))),
     create("tbody", {}, ...rows));
 }

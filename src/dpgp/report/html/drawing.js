@@ -1,5 +1,6 @@
 // Elements, axes and the strip of the private density.
 
+const LEVEL_LINE = 14; // dots of a line of a level's name
 const SVG = "http://www.w3.org/2000/svg";
 
 function create(tag, attributes = {}, ...children) {
@@ -17,14 +18,16 @@ function fill(node, attributes, children) {
 }
 
 // An empty picture as wide as its place, with margins for axes
-function canvas(place, { ratio, most, left, right = 14, top = 10, bottom }) {
-  const width = Math.max(place.clientWidth, 260);
-  const height = Math.min(Math.max(width * ratio, 250), most);
+function canvas(place, { ratio, most, left, right = 14, top = 10, bottom, more = 0 }) {
+  const width = widthOf(place);
+  const height = Math.min(Math.max(width * ratio, 250), most) + more;
   place.querySelectorAll("svg").forEach((old) => old.remove());
   const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" });
   place.prepend(svg);
-  return { svg, width, height, left, right: width - right, top, bottom: height - bottom };
+  return { svg, width, height, left, right: width - right, top, bottom: height - bottom - more };
 }
+
+function widthOf(place) { return Math.max(place.clientWidth, 260); }
 
 function describe(svg, title, words) {
   svg.setAttribute("aria-label", `${title}. ${words}`);
@@ -40,20 +43,41 @@ function xAxis(frame, x, range, name, offset = 0) {
   markAxis(frame, x, marks, format, name, offset);
 }
 
-// Levels that have no room are left out: every second one, or every third
-function levelAxis(frame, x, levels, name, offset = 0) {
-  const room = (frame.right - frame.left) / levels.length;
-  const every = Math.ceil(40 / room), letters = Math.max(Math.floor(every * room / 7), 4);
-  const marks = levels.map((_, k) => k).filter((k) => k % every === 0);
-  markAxis(frame, x, marks, (k) => shortened(levels[k], letters), name, offset);
+// Names of levels for an axis so wide, and how much higher than one line they are
+function levelLabels(levels, width) {
+  const room = width / levels.length;
+  const names = levelNames(levels, Math.floor(room / 7), Math.floor(room / LEVEL_LINE));
+  const longest = Math.max(...names.texts.flat().map((line) => line.length));
+  const lines = Math.max(...names.texts.map((text) => text.length));
+  return { ...names, more: (names.turned ? 7 * longest : LEVEL_LINE * lines) - LEVEL_LINE };
+}
+
+// Names under their levels, turned where they have no room
+function levelAxis(frame, x, labels, name, offset = 0) {
+  const base = frame.bottom + offset, { texts, turned, more } = labels;
+  texts.forEach((lines, k) => {
+    const first = turned ? 4 - LEVEL_LINE * (lines.length - 1) / 2 : 11;
+    const spans = lines.map((line, j) => draw("tspan", { x: 0, y: first + LEVEL_LINE * j }, line));
+    frame.svg.append(axisMark(x(k), base), draw("text", {
+      class: "label", "text-anchor": turned ? "end" : "middle",
+      transform: `translate(${x(k)} ${base + 7})${turned ? " rotate(-90)" : ""}` }, ...spans));
+  });
+  axisName(frame, name, base + more);
 }
 
 function markAxis(frame, x, marks, format, name, offset) {
   const base = frame.bottom + offset;
-  marks.forEach((tick) => frame.svg.append(
-    draw("line", { class: "axis", x1: x(tick), x2: x(tick), y1: base, y2: base + 5 }),
+  marks.forEach((tick) => frame.svg.append(axisMark(x(tick), base),
     draw("text", { class: "label", x: x(tick), y: base + 18, "text-anchor": "middle" }, format(tick)),
   ));
+  axisName(frame, name, base);
+}
+
+function axisMark(x, base) {
+  return draw("line", { class: "axis", x1: x, x2: x, y1: base, y2: base + 5 });
+}
+
+function axisName(frame, name, base) {
   const middle = (frame.left + frame.right) / 2, room = (frame.right - frame.left) / 7.5;
   frame.svg.append(draw("text", { class: "name", x: middle, y: base + 36, "text-anchor": "middle" },
     draw("title", {}, name), shortened(name, Math.max(room, 8))));

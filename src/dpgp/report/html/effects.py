@@ -15,6 +15,7 @@ from dpgp.effects.records import Effect, Importance
 from dpgp.markup import Markup, element, join, paragraph
 from dpgp.model.input_model import Density, densities
 from dpgp.report.html.tables import facts, share_bar, table
+from dpgp.report.names import level_names
 
 NAMED = 3
 """Inputs that are named in short."""
@@ -42,7 +43,8 @@ HOW_TO_READ = (
 WIDTH, HEIGHT = 320, 230  # of a panel with a curve, where it stands, and the strip below it
 RIGHT, TOP, BOTTOM = 312, 12, 178
 STRIP = 7
-LONGEST_NAME, LONGEST_LEVEL = 36, 9
+LONGEST_NAME = 36
+LETTER, LINE = 7.0, 14.0  # of the name of a level, most often less
 MARGIN = 0.05  # of the range of all bands, above and below
 TABLE_EVERY = 4  # points of a curve of which one is in its table
 
@@ -166,25 +168,20 @@ def _curve_panel(curve: Effect, frame: Frame, target: str, density: Density | No
         [frame.y(value) for value in part] for part in (curve.upper, curve.lower, curve.mean)
     )
     drawn = _level_bars if levels else _band_and_line
+    names, more = _level_ticks(xs, levels) if levels else ([], 0.0)
+    height = HEIGHT + more
     parts = [
         *_vertical_axis(frame, target),
         *drawn(xs, lower, mean, upper),
         *([] if density is None else _strip(density, at)),
         f'<line class="axis" x1="{frame.left:.1f}" x2="{RIGHT}" y1="{BOTTOM}" y2="{BOTTOM}"/>',
-        *(
-            (
-                _tick(place, _short(text, LONGEST_LEVEL))
-                for place, text in zip(xs, levels, strict=True)
-            )
-            if levels
-            else (_tick(at(tick), _number(tick)) for tick in _ticks(low, high))
-        ),
-        f'<text class="name" x="{(frame.left + RIGHT) / 2:.1f}" y="{HEIGHT - 6}" '
+        *(names or (_tick(at(tick), _number(tick)) for tick in _ticks(low, high))),
+        f'<text class="name" x="{(frame.left + RIGHT) / 2:.1f}" y="{height - 6:.0f}" '
         f'text-anchor="middle"><title>{escape(name)}</title>{_short(name, LONGEST_NAME)}</text>',
     ]
     words = f"{target} along {name}, on average: from {curve.mean[0]:.3g} to {curve.mean[-1]:.3g}"
     return Markup(
-        f'<svg class="panel" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'<svg class="panel" viewBox="0 0 {WIDTH} {height:.0f}" role="img" '
         f'aria-label="{escape(words)}">{"".join(parts)}</svg>'
     )
 
@@ -225,11 +222,40 @@ def _level_bars(
 
 
 def _tick(x: float, text: str) -> str:
-    return (
-        f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{BOTTOM + STRIP + 2}" '
-        f'y2="{BOTTOM + STRIP + 6}"/><text class="label" x="{x:.1f}" y="{BOTTOM + STRIP + 19}" '
+    return _mark(x) + (
+        f'<text class="label" x="{x:.1f}" y="{BOTTOM + STRIP + 19}" '
         f'text-anchor="middle">{text}</text>'
     )
+
+
+def _mark(x: float) -> str:
+    y = BOTTOM + STRIP
+    return f'<line class="axis" x1="{x:.1f}" x2="{x:.1f}" y1="{y + 2}" y2="{y + 6}"/>'
+
+
+def _level_ticks(xs: list[float], levels: list[str]) -> tuple[list[str], float]:
+    """Return names under their levels, turned where they have no room, and how high they are.
+
+    That is beyond the one line that numbers have.
+    """
+    room = 2.0 * (RIGHT - xs[-1])
+    texts, are_turned = level_names(levels, int(room / LETTER), int(room / LINE))
+    lines = [text.splitlines() for text in texts]
+    most, longest = max(map(len, lines)), max(len(line) for text in lines for line in text)
+    top = BOTTOM + STRIP + 8
+    found = []
+    for x, text in zip(xs, lines, strict=True):
+        place = f'transform="translate({x:.1f} {top}) rotate(-90)" text-anchor="end"'
+        first = 4.0 - LINE * (len(text) - 1) / 2
+        if not are_turned:
+            place = f'transform="translate({x:.1f} {top})" text-anchor="middle"'
+            first = 11.0
+        spans = (
+            f'<tspan x="0" y="{first + LINE * k:.1f}">{escape(line)}</tspan>'
+            for k, line in enumerate(text)
+        )
+        found.append(f'{_mark(x)}<text class="label" {place}>{"".join(spans)}</text>')
+    return found, (LETTER * longest if are_turned else LINE * most) - LINE
 
 
 def _strip(density: Density, at: Callable[[float], float]) -> list[str]:

@@ -42,7 +42,7 @@ function drawMap(place, posterior, values, state, colours) {
   xAxis(frame, x, [inputs.low[0], inputs.high[0]], inputs.names[0], 2);
   yAxis(frame, y, [inputs.low[1], inputs.high[1]], inputs.names[1], false);
   colourBar(frame, range, levels, colourScale(colours[layer]));
-  const what = `Map of the ${layer === "mean" ? "mean" : "uncertainty"} of ${target.name}`;
+  const what = `Map of the ${layer === "mean" ? target.mean_word : "uncertainty"}: ${target.name}`;
   describe(frame.svg, `${what} by ${inputs.names[0]} and ${inputs.names[1]}`, mapWords(values, target));
   return { ...frame, x, y };
 }
@@ -115,7 +115,7 @@ function colourBar(frame, range, levels, colour) {
 function mapWords(values, target) {
   const format = formatter(target.high - target.low);
   const [a, b] = extent(values.mean).map(format), [c, d] = extent(values.std).map(format);
-  return `The mean lies between ${a} and ${b}, its standard deviation between ${c} and ${d}. `
+  return `The ${target.mean_word} lies between ${a} and ${b}, its standard deviation between ${c} and ${d}. `
     + "The numbers are in a table.";
 }
 
@@ -133,6 +133,6 @@ function mapTable(posterior, values) {
   const head = create("tr", {}, create("td"),
     ...steps.map((i) => create("th", { scope: "col" }, heading(0, i))));
   return create("table", {},
-    create("caption", {}, `Mean of ${target.name} ± its standard deviation`),
+    create("caption", {}, `${target.mean_in_words} ± its standard deviation`),
     create("thead", {}, head), create("tbody", {}, ...rows));
 }

@@ -68,7 +68,8 @@ function startPage(root, model) {
 
   function mapCaption() {
     const { target } = posterior(), limit = formatter(target.high - target.low)(target.little_known);
-    const what = `${state.layer === "mean" ? "Mean" : "Standard deviation of the mean"} of ${target.name}`;
+    const what = state.layer === "mean" ? target.mean_in_words
+      : `Standard deviation of the ${target.mean_word}: ${target.name}`;
     const where = state.layer === "mean" ? "Pale, beyond the dark line" : "Beyond the dark line";
     const half = target.little_known_is ? `, ${target.little_known_is}` : "";
     const little = `${where}: little is known (sd above ${limit}${half}).`;
@@ -104,7 +105,7 @@ function startPage(root, model) {
     checkbox("mark where little is known", true, (on) => { state.fade = on; redraw(); }),
     ...(model.atoms ? [checkbox("dots where the data are (private estimate)", false,
       (on) => { state.dots = on; redraw(); })] : []));
-  controls.append(checkbox("centiles of new observations in curves", false,
+  if (posterior().target.shows_observations) controls.append(checkbox("centiles of new observations in curves", false,
     (on) => { state.centiles = on; redraw(); }));
   const lead = mapFigure ? mapFigure.node : curves[0].node;
   root.classList.toggle("wide", isOne);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import warnings
 from base64 import b64encode
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -96,7 +97,10 @@ def _still_figures(model: FittedModel) -> Markup:
 def _still_figure(model: FittedModel, target: int) -> Markup:
     name, inputs = model.target_in_words(target), " and ".join(model.input_names)
     content = BytesIO()
-    _drawn(model, target).savefig(content, format="png", dpi=DOTS)
+    with warnings.catch_warnings():
+        # letters that the font of pictures lacks are in the text beside it
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        _drawn(model, target).savefig(content, format="png", dpi=DOTS)
     picture = element(
         "img",
         src=f"data:image/png;base64,{b64encode(content.getvalue()).decode()}",

@@ -28,6 +28,47 @@ function shortened(text, most) {
   return letters.length <= most ? text : `${letters.slice(0, most - 1).join("")}…`;
 }
 
+const LEVEL_LINES = 3, TURNED_LETTERS = 24, CUTS = [0.5, 0, 1];
+
+// Words in lines of so many letters; a longer word has a line of its own
+function wrapped(text, letters) {
+  const lines = [];
+  for (const word of text.match(/[^\s-]+-*\s*|-+\s*/g) || [text]) {
+    const last = lines.length - 1;
+    if (last >= 0 && (lines[last] + word).trimEnd().length <= letters) lines[last] += word;
+    else lines.push(word);
+  }
+  return lines.map((line) => line.trimEnd());
+}
+
+// Whole names of levels side by side if so many letters of a line suffice, else turned ones
+function levelNames(levels, letters, lines) {
+  const upright = levels.map((level) => wrapped(level, letters));
+  const fits = (line) => line.length <= letters;
+  if (upright.every((found) => found.length <= LEVEL_LINES && found.every(fits))) {
+    return { texts: upright, turned: false };
+  }
+  const most = Math.min(Math.max(lines, 1), LEVEL_LINES);
+  return { texts: toldApart(levels, most > 1 ? TURNED_LETTERS : 2 * TURNED_LETTERS, most), turned: true };
+}
+
+// Levels in lines, cut where they remain different; whole where no cut does
+function toldApart(levels, letters, lines) {
+  const inLines = (level, cut) => {
+    const found = wrapped(level, letters), kept = found.slice(0, lines - 1);
+    return [...kept, cutAt(found.slice(lines - 1).join(" "), letters, cut)].filter((line) => line);
+  };
+  const tried = CUTS.map((cut) => levels.map((level) => inLines(level, cut)));
+  const differ = (texts) => new Set(texts.map((text) => text.join(" "))).size === levels.length;
+  return tried.find(differ) || levels.map((level) => [level]);
+}
+
+function cutAt(text, letters, cut) {
+  const all = Array.from(text), tail = Math.round(cut * (letters - 1));
+  return all.length <= letters ? text
+    : `${all.slice(0, letters - 1 - tail).join("")}…${all.slice(all.length - tail).join("")}`;
+}
+
 // How far a slider moves at a time: a round number where the bounds allow it
 function sliderStep(low, high) {
   const step = niceStep(high - low, 200);
