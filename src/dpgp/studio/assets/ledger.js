@@ -17,9 +17,14 @@ export async function ledgerPage(place) {
   show(place, book, await ask("ledger"));
 }
 
-function show(place, book, { ledger, suggested }) {
-  book.replaceChildren(...(ledger ? opened(place, book, ledger) : choices(place, book, suggested)));
+function show(place, book, { ledger, suggested, lost }) {
+  book.replaceChildren(...(ledger ? opened(place, book, ledger) : choices(place, book, suggested, lost)));
 }
+
+const forget = (place, book, label) => {
+  const close = async () => show(place, book, await ask("forget-ledger"));
+  return el("div", { class: "actions" }, el("button", { type: "button", onclick: close }, label));
+};
 
 function opened(place, book, ledger) {
   const parts = [
@@ -29,15 +34,17 @@ function opened(place, book, ledger) {
     el("progress", { value: ledger.spent, max: ledger.cap, "aria-label": "Part of the cap that is spent" }),
   ];
   if (ledger.groups.length) parts.push(table("Disjoint groups", ledger.group_table.headings, ledger.group_table.rows));
-  const close = async () => show(place, book, await ask("forget-ledger"));
   return [...parts,
     el("h3", {}, "History"), table("Entries, the newest first", ledger.history.headings, ledger.history.rows),
     el("p", { class: "help" }, `File: ${ledger.path}. Head of its chain: `, el("code", {}, ledger.head)),
-    el("div", { class: "actions" }, el("button", { type: "button", onclick: close }, "Use another ledger, or none"))];
+    forget(place, book, "Use another ledger, or none")];
 }
 
-function choices(place, book, suggested) {
-  return [el("p", {}, "No ledger is open."), el("div", { class: "split" }, openForm(place, book), createForm(place, book, suggested))];
+function choices(place, book, suggested, lost) {
+  const state = lost
+    ? el("div", { class: "warning" }, el("p", {}, lost), forget(place, book, "Use none"))
+    : el("p", {}, "No ledger is open.");
+  return [state, el("div", { class: "split" }, openForm(place, book), createForm(place, book, suggested))];
 }
 
 function openForm(place, book) {
