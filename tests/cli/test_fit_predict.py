@@ -26,11 +26,12 @@ def folder(tmp_path_factory, invoke):
     generator = np.random.default_rng(0)
     with (folder / "growth.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["id", AGE, HEIGHT, "weight [kg]", "note"])
+        writer.writerow(["id", AGE, HEIGHT, "weight [kg]", "note", "born"])
         for row in range(300):
             age = generator.uniform(2, 18)
             height = 80 + 5 * age + generator.normal(0, 5)
-            writer.writerow([row // 2, f"{age:.3f}", f"{height:.2f}", f"{3 * age:.1f}", "secret"])
+            numbers = [f"{age:.3f}", f"{height:.2f}", f"{3 * age:.1f}"]
+            writer.writerow([row // 2, *numbers, "secret", "2001-02-03"])
     result = invoke(*fit(folder, "model.json"), "--yes")
     assert result.exit_code == 0, result.output
     return folder
@@ -255,7 +256,7 @@ def test_dry_run_says_why_there_is_no_forecast(folder, tmp_path, invoke):
 
 def test_several_targets_units_and_missing_cells(folder, tmp_path, invoke, refused):
     text = (folder / "growth.csv").read_text(encoding="utf-8")
-    (tmp_path / "holes.csv").write_text(text + "200,,,9,\n", encoding="utf-8")
+    (tmp_path / "holes.csv").write_text(text + "200,,,9,,\n", encoding="utf-8")
     several = [*fit(folder, tmp_path / "two.json", data=tmp_path / "holes.csv"), "--yes"]
     several += ["--target", "weight [kg]:0:60", "--unit", "id", "--max-rows-per-unit", 2]
     refused(invoke(*several), 4, "missing cells", "--missing ignore")
@@ -291,7 +292,9 @@ def test_the_number_of_rows_is_not_said_where_it_is_private(folder, tmp_path, in
         ({"output": "none/model.json"}, 2, ("there is no folder",)),
         ({"data": "none.csv"}, 4, ("no such file",)),
         ({"target": "height:70:190"}, 4, ("no column 'height'", f"'{HEIGHT}'")),
-        ({"target": "note:70:190"}, 4, ("column 'note'", "not numbers")),
+        ({"target": "note:70:190"}, 4, ("column 'note'", "not numbers", "--classes if it holds")),
+        ({"feature": "note:0:1"}, 4, ("not numbers; name it with --category if it holds levels",)),
+        ({"feature": "born:0:1"}, 4, ("--category", "dates as days since a public one")),
     ],
 )
 def test_fit_refuses_with_one_sentence(folder, changes, code, parts, invoke, refused):
