@@ -171,7 +171,7 @@ function draw(known) {
   const parts = [el("h2", {}, "What this ε buys")];
   parts.push(chosen ? facts(chosen) : el("p", { class: "waiting" }, "Computing the forecast …"));
   parts.push(el("figure", {}, drawCurve(points, chosen, shown.left, outcomeWords(), place.clientWidth),
-    el("figcaption", {}, "Line: expected error. Band: eight plausible functions in ten. Dashed: what would remain without privacy.")));
+    el("figcaption", {}, "Line: expected error. Band: eight plausible functions in ten; one in ten has a smaller error, one a larger. Dashed: what would remain without privacy.")));
   if (chosen) parts.push(el("h3", {}, "What an attacker can learn about one person"), list(chosen.words));
   const open = place.querySelector("details")?.open ?? false;
   parts.push(el("details", { open }, el("summary", {}, "The same in numbers"), numbers(points)));
