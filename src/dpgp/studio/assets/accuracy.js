@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { drawCurve } from "./chart.js";
-import { alarm, byId, clearFaults, el, fault, field, figure, list, numberInput, numberOf, pairs, say, table } from "./dom.js";
+import { alarm, byId, clearFaults, el, fault, field, figure, list, numberFault, numberInput, numberOf, pairs, say, table } from "./dom.js";
 import { isYesNo, knownPoints, outcomeWords, question, signature, state, withRole } from "./study.js";
 
 const STOPS = [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10];
@@ -37,7 +37,7 @@ function wantedError(form) {
   const find = async () => {
     clearFaults(form);
     if (!(numberOf(state.error) > 0)) {
-      fault(input, "Type a positive number.");
+      numberFault(input, "Type a positive number.");
       input.focus();
       return;
     }
@@ -213,9 +213,9 @@ async function busy(form, text, work) {
 
 function check(form) {
   clearFaults(form);
-  if (!(numberOf(state.epsilon) > 0)) fault(byId("epsilon"), "Type a positive number.");
+  if (!(numberOf(state.epsilon) > 0)) numberFault(byId("epsilon"), "Type a positive number.");
   const delta = numberOf(state.delta);
-  if (!(delta > 0 && delta < 1)) fault(byId("delta"), "Type a number between 0 and 1, such as 1e-6.");
+  if (!(delta > 0 && delta < 1)) numberFault(byId("delta"), "Type a number between 0 and 1, such as 1e-6.");
   if (isYesNo() && !isShare(state.prevalence)) fault(byId("prevalence"), SHARE_RULE);
   const first = form.querySelector("[aria-invalid]");
   first?.focus();

@@ -1,7 +1,7 @@
 // The ledger: what is left, what happened; and whether a file holds what it promises.
 
 import { ask, send } from "./api.js";
-import { alarm, clearFaults, el, fault, field, list, numberInput, numberOf, pairs, radios, say, table, textInput } from "./dom.js";
+import { alarm, clearFaults, el, fault, field, list, numberFault, numberInput, numberOf, pairs, radios, say, table, textInput } from "./dom.js";
 import { dropZone } from "./file.js";
 
 export async function ledgerPage(place) {
@@ -63,7 +63,7 @@ function createForm(place, book, suggested) {
   const submit = (event) => {
     event.preventDefault();
     clearFaults(form);
-    for (const input of [epsilon, delta]) if (!(numberOf(input.value) > 0)) fault(input, "Type a positive number.");
+    for (const input of [epsilon, delta]) if (!(numberOf(input.value) > 0)) numberFault(input, "Type a positive number.");
     if (!path.value.trim()) fault(path, "Name the file to create.");
     const first = form.querySelector("[aria-invalid]");
     if (first) first.focus();
