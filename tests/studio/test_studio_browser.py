@@ -1,8 +1,8 @@
 """The whole way in headless Chromium: from a file to a report, by pointer and by keyboard."""
 
 import re
-import signal
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
