@@ -45,7 +45,15 @@ def test_containment():
         ((np.nan, 1), ValueError, "finite"),
         ([(0, 1)] * 3, ValueError, "for each of the 2 columns"),
         ({"age": (0, 1)}, ValueError, "lacks the columns"),
-        ({"years": (0, 1)}, ValueError, "knows none of the columns; write"),
+        ({"years": (0, 1)}, ValueError, "none of the columns, and names 'years'; write"),
+        (dict.fromkeys("abcdefg", (0, 1)), ValueError, "names 'a', 'b', 'c', 'd', 'e', …; write"),
+        (
+            {"age": (0, 1), "wieght": (0, 1)},
+            ValueError,
+            r"lacks the columns \['weight'\], and has 'wieght' that is not there; "
+            r"did you mean 'weight'\?",
+        ),
+        ({"age": (0, 1), "bmi": (0, 1)}, ValueError, "has 'bmi' that is not there; write it as"),
         ([("a", "b"), (0, 1)], TypeError, "pairs of numbers"),
         ([(0, 1), (0, 1, 2)], TypeError, "pairs of numbers"),
     ],

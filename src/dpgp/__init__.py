@@ -24,4 +24,4 @@ _EXPORTS = {
 
 __all__ = ["__version__", *_EXPORTS]
 
-__getattr__ = lazy_names(__name__, _EXPORTS)
+__getattr__, __dir__ = lazy_names(__name__, _EXPORTS)

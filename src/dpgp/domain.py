@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ Ends = tuple[float, float] | Sequence[float]
 Bounds = Ends | Sequence[Ends | None] | Mapping[str, Ends] | None
 """Public bounds: of all columns alike, one pair a column, or by name."""
 
+MOST_LISTED = 5  # names in a message: enough to see what was meant
 _WHY_PUBLIC = "bounds are public knowledge and cannot be read from the data, which would leak it"
 
 
@@ -174,18 +176,31 @@ def _pairs_by_name(
     absent = [name for name in names if name not in bounds]
     if names and len(absent) == len(names):  # perhaps a row of data: not to be repeated
         raise ValueError(
-            f"`{argument}` knows none of the columns; write the names as the data frame has them, "
-            "and make sure that it was read with its header."
+            f"`{argument}` knows none of the columns, and names {_listed(bounds)}; write the names "
+            "as the data frame has them, and make sure that it was read with its header."
+        )
+    extra = [name for name in bounds if name not in names]
+    if absent and extra:
+        near = get_close_matches(str(extra[0]), absent, n=1)
+        meant = f"did you mean {near[0]!r}?" if near else "write it as the data frame has it."
+        raise ValueError(
+            f"`{argument}` lacks the columns {absent}, and has {extra[0]!r} that is not there; "
+            f"{meant}"
         )
     if absent:
         raise ValueError(f"`{argument}` lacks the columns {absent}: {_WHY_PUBLIC}.")
-    extra = [name for name in bounds if name not in names]
     if extra:
         raise ValueError(
             f"`{argument}` has a column {extra[0]!r} that is not there; remove it, or write the "
             "names as the data frame has them."
         )
     return [bounds[name] for name in names]
+
+
+def _listed(names: Mapping[str, Any]) -> str:
+    """Return names, and no more of them than a message can hold."""
+    more = ", …" if len(names) > MOST_LISTED else ""
+    return ", ".join(map(repr, list(names)[:MOST_LISTED])) + more
 
 
 def _checked_pair(pair: Any, argument: str) -> tuple[float, float]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
 
-def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package whose names live in other modules, or are modules.
+def lazy_names(
+    package: str, homes: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names live in, or are, modules.
 
     They are imported on first use, so that one of them does not bring all others.
     """
@@ -19,7 +22,10 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         home = import_module(homes[name])
         return home if homes[name] == f"{package}.{name}" else getattr(home, name)
 
-    return get
+    def listed() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *homes})
+
+    return get, listed
 
 
 def install(extra: str) -> str:

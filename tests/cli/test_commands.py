@@ -35,6 +35,9 @@ def test_demo_leaves_model_figure_and_report(run, tmp_path):
     pictures = "[A-Za-z0-9+/]"  # which may spell anything
     assert not re.search(f"(?<!{pictures})RMSE(?!{pictures})", report)  # that is the curator's
     assert "look at this first" in result.stdout
+    said = " ".join(result.stdout.split())
+    assert "ignored by the fit; how many are left is private" in said
+    assert "one plausible function in ten has less, one more" in said
     assert "expected error of the mean" in result.stdout
     assert str(tmp_path / "report.html") in result.stdout.replace("\n", "")
 

@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import dpgp
@@ -14,6 +16,7 @@ from dpgp.cli import consent
 HEIGHT, AGE = "Größe, cm", "age: years"
 TARGET, FEATURE = f"{HEIGHT}:70:190", f"{AGE}:2:18"
 BUDGET = ("--epsilon", 1, "--delta", 1e-6)
+SUFFIXES = ("mean", "std", "lower", "upper")
 
 
 @pytest.fixture(scope="module")
@@ -23,11 +26,12 @@ def folder(tmp_path_factory, invoke):
     generator = np.random.default_rng(0)
     with (folder / "growth.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["id", AGE, HEIGHT, "weight [kg]", "note"])
+        writer.writerow(["id", AGE, HEIGHT, "weight [kg]", "note", "born"])
         for row in range(300):
             age = generator.uniform(2, 18)
             height = 80 + 5 * age + generator.normal(0, 5)
-            writer.writerow([row // 2, f"{age:.3f}", f"{height:.2f}", f"{3 * age:.1f}", "secret"])
+            numbers = [f"{age:.3f}", f"{height:.2f}", f"{3 * age:.1f}"]
+            writer.writerow([row // 2, *numbers, "secret", "2001-02-03"])
     result = invoke(*fit(folder, "model.json"), "--yes")
     assert result.exit_code == 0, result.output
     return folder
@@ -64,7 +68,7 @@ def test_predict_adds_what_python_predicts(folder, tmp_path, invoke):
     X = np.array([[5.0], [12.5], [40.0]])
     expected = [*model.predict(X, return_std=True), *model.predict_interval(X, 0.8)]
     width = (expected[3] - expected[2]).min()
-    for suffix, values in zip(("mean", "std", "lower", "upper"), expected, strict=True):
+    for suffix, values in zip(SUFFIXES, expected, strict=True):
         found = [float(rows[k][f"{HEIGHT}_{suffix}"]) for k in (0, 2, 3)]
         np.testing.assert_allclose(found, values, rtol=0, atol=width / 1000)
 
@@ -79,7 +83,7 @@ def test_predictions_have_no_more_digits_than_are_known(folder, invoke):
 def test_a_table_without_rows_is_predicted_as_one(folder, invoke):
     result = invoke("predict", folder / "model.json", "-", input=f"who,{AGE}\n".encode())
     assert result.exit_code == 0, result.output
-    header = ",".join(f'"{HEIGHT}_{suffix}"' for suffix in ("mean", "std", "lower", "upper"))
+    header = ",".join(f'"{HEIGHT}_{suffix}"' for suffix in SUFFIXES)
     assert result.stdout == f"who,{AGE},{header}\n"
     assert result.stderr == ""
 
@@ -102,6 +106,41 @@ def test_predict_pipes(folder, invoke):
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[0] == f"{AGE},h_mean,h_std,h_lower,h_upper"
     assert len(result.stdout.splitlines()) == 2
+
+
+@pytest.mark.parametrize(
+    ("new", "asked", "line"),
+    [
+        (f"who;{AGE}\n1.2.2020;5,5\nb;12,25\n", ("--decimal", ","), "b;12,25;"),
+        (f'who,{AGE}\na,"5,5"\nb,"12,25"\n', ("--decimal", ","), 'b,"12,25","'),
+        (f"who;{AGE}\na;5.5\nb;12.25\n", (), "b;12.25;"),
+        (f"who\t{AGE}\na\t5,5\nb\t12,25\n", ("--decimal", ","), "b\t12,25\t"),
+    ],
+)
+def test_predictions_are_read_with_what_the_table_was_read_with(
+    folder, tmp_path, invoke, new, asked, line
+):
+    model, once, twice = folder / "model.json", tmp_path / "once.csv", tmp_path / "twice.csv"
+    (tmp_path / "new.csv").write_text(new, encoding="utf-8")
+    result = invoke("predict", model, tmp_path / "new.csv", "-o", once, *asked)
+    assert result.exit_code == 0, result.output
+    result = invoke("predict", model, once, "-o", twice, "--name", "again", *asked)
+    assert result.exit_code == 0, result.output
+    written = twice.read_text("utf-8").splitlines()
+    assert written[2].startswith(line)
+    delimiter = new[3]
+    header, *rows = csv.reader(written, delimiter=delimiter)
+    assert header[2:] == [f"{name}_{s}" for name in (HEIGHT, "again") for s in SUFFIXES]
+    for row in rows:
+        assert row[2:6] == row[6:]
+        assert ("," in row[2]) is bool(asked)
+
+
+def test_cells_of_parquet_are_written_with_the_mark_that_was_asked_for(folder, tmp_path, invoke):
+    pq.write_table(pa.table({AGE: [5.5, None]}), tmp_path / "new.parquet")
+    result = invoke("predict", folder / "model.json", tmp_path / "new.parquet", "--decimal", ",")
+    assert re.fullmatch(r"5,5(;\d+,\d+){4}", result.stdout.splitlines()[1])
+    assert result.stdout.splitlines()[2] == ";;;;"
 
 
 def test_predictions_tell_a_terminal_of_every_batch(folder, invoke, monkeypatch):
@@ -217,7 +256,7 @@ def test_dry_run_says_why_there_is_no_forecast(folder, tmp_path, invoke):
 
 def test_several_targets_units_and_missing_cells(folder, tmp_path, invoke, refused):
     text = (folder / "growth.csv").read_text(encoding="utf-8")
-    (tmp_path / "holes.csv").write_text(text + "200,,,9,\n", encoding="utf-8")
+    (tmp_path / "holes.csv").write_text(text + "200,,,9,,\n", encoding="utf-8")
     several = [*fit(folder, tmp_path / "two.json", data=tmp_path / "holes.csv"), "--yes"]
     several += ["--target", "weight [kg]:0:60", "--unit", "id", "--max-rows-per-unit", 2]
     refused(invoke(*several), 4, "missing cells", "--missing ignore")
@@ -253,7 +292,9 @@ def test_the_number_of_rows_is_not_said_where_it_is_private(folder, tmp_path, in
         ({"output": "none/model.json"}, 2, ("there is no folder",)),
         ({"data": "none.csv"}, 4, ("no such file",)),
         ({"target": "height:70:190"}, 4, ("no column 'height'", f"'{HEIGHT}'")),
-        ({"target": "note:70:190"}, 4, ("column 'note'", "not numbers")),
+        ({"target": "note:70:190"}, 4, ("column 'note'", "not numbers", "--classes if it holds")),
+        ({"feature": "note:0:1"}, 4, ("not numbers; name it with --category if it holds levels",)),
+        ({"feature": "born:0:1"}, 4, ("--category", "dates as days since a public one")),
     ],
 )
 def test_fit_refuses_with_one_sentence(folder, changes, code, parts, invoke, refused):

@@ -5,6 +5,10 @@ import numpy as np
 import pytest
 
 from dpgp import Ledger
+from dpgp.ledger.ledger import FitPrice
+from dpgp.privacy.books import mu_of_guarantee
+from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.rounding import text_up
 
 COLUMNS = ["--feature", "age:0:1", "--target", "height:0:1", "--epsilon", 1, "--delta", 1e-6]
 
@@ -31,6 +35,20 @@ def fit(invoke, table, *options):
 
 def quiet(invoke, table, *options):
     return fit(invoke, table, "--json", *options)
+
+
+def test_show_says_why_two_fits_of_more_than_half_fit(tmp_path, invoke):
+    path = tmp_path / "people.ledger"
+    invoke("ledger", "create", path, "--epsilon", 2, "--delta", 1e-5)
+    lines = invoke("ledger", "show", path).output.splitlines()
+    (said,) = [line for line in lines if "squares of μ" in line]
+    ledger = Ledger(path)
+    mu = mu_of_guarantee(1.0, 1e-5)
+    for _ in range(2):
+        ledger.reserve(FitPrice(1.0, 1e-5, mu, 0.0, ("all",), Neighbours.REPLACE, "row", False))
+    words = f"two fits of ε = 1 spend {text_up(ledger.spent_epsilon, 3)} of it together"
+    assert said.split(maxsplit=2)[2].rstrip() == f"by squares of μ, not by ε: {words}"
+    assert 1.4 < ledger.spent_epsilon < 1.5
 
 
 def test_the_whole_story(invoke, refused, table, study):

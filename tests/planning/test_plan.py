@@ -161,6 +161,7 @@ def test_text_html_and_figure(girls):
     text = str(girls)
     assert f"{girls.forecast.rmse:.3g}" in text
     assert all(reason in text for reason in girls.why)
+    assert "one plausible function in ten has less, one more" in text
     html = girls._repr_html_()
     assert html.count("<tr>") == html.count("</tr>") == 8
     axes = girls.plot()

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpgp import Ledger, PrivateGPClassifier, PrivateGPRegressor, plan
 from dpgp.privacy.arguments import (
     DELTA,
     EPSILON,
@@ -41,6 +42,28 @@ def test_whole_numbers_beyond_all_floats_are_infinite_with_their_sign():
 def test_what_is_no_number_is_refused_by_its_type(check, value):
     with pytest.raises(TypeError, match=rf"^`x` must be a number, got {type(value).__name__}\.$"):
         check("x", value)
+
+
+X, Y = np.linspace(0.0, 1.0, 40)[:, None], np.arange(40) % 2
+PUBLIC = {"bounds": [(0, 1)], "delta": 1e-6}
+DOORS = {
+    "regressor": lambda path, **asked: PrivateGPRegressor(
+        target_bounds=(0, 1), **PUBLIC | asked
+    ).fit(X, Y),
+    "classifier": lambda path, **asked: PrivateGPClassifier(classes=[0, 1], **PUBLIC | asked).fit(
+        X, Y
+    ),
+    "plan": lambda path, **asked: plan(n=5000, target_bounds=(0, 1), **PUBLIC | asked),
+    "plan of classes": lambda path, **asked: plan(n=5000, classes=[0, 1], **PUBLIC | asked),
+    "ledger": lambda path, **asked: Ledger(path, **{"epsilon": 1.0, "delta": 1e-6} | asked),
+}
+
+
+@pytest.mark.parametrize("name", ["epsilon", "delta"])
+@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
+def test_a_budget_in_quotation_marks_is_refused_by_its_name_at_every_door(tmp_path, door, name):
+    with pytest.raises(TypeError, match=rf"^`{name}` must be a number, got str\.$"):
+        door(tmp_path / "people.ledger", **{name: "1"})
 
 
 @pytest.mark.parametrize(

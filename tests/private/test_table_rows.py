@@ -1,5 +1,7 @@
 """Rows of tables: the same integers from any source, and nothing spent on what cannot be read."""
 
+from datetime import date
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -21,6 +23,7 @@ from dpgp.private.table_objects import HeldTable, StreamedTable, open_object
 from dpgp.private.table_rows import TableRows
 from dpgp.private.tables import TableError
 from dpgp.progress import watching
+from dpgp.study.errors import Face
 
 BOX = Box.from_bounds([(0, 1), (-1, 1)], 2, ["age", "dose"])
 TARGET_BOX = Box.from_bounds((0, 2), 1, ["height"])
@@ -131,6 +134,25 @@ def test_a_reader_that_is_read_once_is_refused():
     reader = pa.RecordBatchReader.from_batches(pa.table(TABLE).schema, pa.table(TABLE).to_batches())
     with pytest.raises(TableError, match="only once"):
         open_object(reader, hold=False)
+
+
+@pytest.mark.parametrize("cell", ["F", date(2020, 1, 2)])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("age", ("`categories`", "--category", "“predict from it: a category”")),
+        ("height", ("PrivateGPClassifier", "--classes", "“yes or no”")),
+    ],
+)
+def test_a_column_of_text_or_dates_is_told_what_it_may_be_meant_for(cell, name, words):
+    table = pa.table({**{each: [1.0, 2.0] for each in ("age", "dose", "height")}, name: [cell] * 2})
+    with pytest.raises(TableError, match=f"column '{name}' holds") as caught:
+        TableRows.opened([open_object(table, hold=False)], wanted())
+    for face, own in zip(Face, words, strict=True):
+        said = caught.value.on(face)
+        assert own in said
+        assert all(other not in said for other in words if other != own)
+        assert said.endswith(".")
 
 
 def test_cells_that_no_type_fits_are_not_repeated():

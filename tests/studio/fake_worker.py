@@ -4,6 +4,7 @@ Its first argument is a mode; folder and table follow, as for the worker.
 """
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -18,7 +19,9 @@ if mode == "refuses":
     say(ended="failed", message="column 'age' has missing cells; choose “contribute nothing”.")
     sys.exit()
 say(step="stage 1 of 6", spends=True)
-if mode == "stops early":
+if mode == "stops early and loses its folder":
+    shutil.rmtree(folder)
+if mode.startswith("stops early"):
     say(ended="stopped", notes=[])
     sys.exit()
 if mode == "dies":

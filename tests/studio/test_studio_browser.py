@@ -1,6 +1,7 @@
 """The whole way in headless Chromium: from a file to a report, by pointer and by keyboard."""
 
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -198,8 +199,8 @@ def test_the_whole_way_on_the_people_of_the_demo(page, run, demo, monkeypatch):
     page.wait_for_selector("#role-0")
     accessible(page)
     go_on(page)
-    assert page.evaluate("document.activeElement.id") == "role-0"
-    assert "Choose a column to predict." in page.inner_text("#role-0-fault")
+    assert page.evaluate("document.activeElement.id") == "roles"
+    assert "Choose a column to predict." in page.inner_text("#roles-fault")
     accessible(page)
     say_columns(page, {0: "number", 1: "number", 2: "target"}, rows)
     for button in page.locator(".hint button").all():
@@ -355,6 +356,59 @@ def to_columns(page, run, kind, target):
     page.check(f"#kind-{kind}")
     say_columns(page, {0: "number", target: "target"}, 600, low_0="18", high_0="80")
     return path
+
+
+NUMBERS = {
+    "1,5": (1.5, None), "2.9": (2.9, None), "0,125": (0.125, None), "\u22123": (-3, -3),
+    "2,900": (None, 2900), "12,000,000": (12000000, 12000000), "2 900": (2900, 2900),
+    "2,900.5": (2900.5, None), "2.900,5": (2900.5, None), "1e-6": (1e-6, None),
+    "12,34,567": (None, None), "one": (None, None), "": (None, None),
+}  # fmt: skip
+
+
+def test_numbers_are_read_as_people_type_them(page, run):
+    page.wait_for_selector("#upload")
+    read = "async (text) => { const dom = await import(`${location.pathname}assets/dom.js`); "
+    read += "return [dom.numberOf(text), dom.countOf(text)]; }"
+    for text, expected in NUMBERS.items():
+        assert page.evaluate(read, text) == list(expected), text
+
+
+def test_a_number_that_may_be_two_is_asked_for_again_and_a_count_is_not(page, run):
+    page.wait_for_selector("#upload")
+    upload(page, people(run))
+    page.wait_for_selector("#role-0")
+    go_on(page)
+    assert page.locator("#roles-fault").count() == 1
+    say_columns(page, {0: "number", 2: "target"}, "2,900", low_0="18", high_0="80", low_2="0")
+    assert page.locator("#roles-fault").count() == 0  # whichever column was chosen
+    page.fill("#high-2", "2,900")
+    go_on(page)
+    words = "Write 2900 or 2.9: 2,900 may be either."
+    assert page.inner_text("#high-2-fault") == words
+    assert page.locator(".fault").count() == 1
+    page.fill("#high-2", "2 900")
+    go_on(page)
+    page.wait_for_selector("#forecast .facts")
+    go_on(page)
+    page.wait_for_selector("#agree")
+    assert "visits, from 0 to 2900" in page.inner_text("dl")
+    assert "2,900" in page.inner_text("dl")
+
+
+def test_a_model_that_is_removed_is_missed_on_its_page(page, run):
+    to_columns(page, run, "counts", 2)
+    page.fill("#low-2", "0")
+    page.fill("#high-2", "20")
+    go_on(page)
+    fit(page)
+    page.wait_for_selector("iframe.report")
+    shutil.rmtree(run.folder / "results")
+    page.reload()
+    page.wait_for_selector("text=is no longer in")
+    assert "stays spent: count all of it, ε = 1" in page.inner_text(".warning")
+    assert page.locator("iframe, .papers").count() == 0
+    accessible(page)
 
 
 def test_yes_or_no(page, run, monkeypatch):

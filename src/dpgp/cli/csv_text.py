@@ -4,32 +4,59 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from dpgp.private.csv_files import DELIMITERS
+
+if TYPE_CHECKING:
+    from dpgp.private.cells import Cells
+
 TEXT = pa.large_string()
-_SPECIAL = r'[",\r\n]'  # what a cell without quotation marks cannot hold
+_NUMBER_WITH_POINT = r"^\s*[-+]?(\d+\.\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 
 
-def csv_lines(cells: Any, numbers: Sequence[NDArray[np.float64]]) -> bytes:
-    """Return a line for every row: the cells of a table, then numbers, empty where they are NaN."""
-    columns = [_quoted(_text(column)) for column in cells.columns]
-    filled = [pc.if_else(pc.is_null(column), _scalar(""), column) for column in columns]
-    filled += map(_number_text, numbers)
-    return _joined([*filled[:-1], _pasted(filled[-1], "\n")], ",")
+@dataclass(frozen=True)
+class Marks:
+    """What stands between cells, and before the decimals of numbers."""
+
+    delimiter: str = ","
+    decimal: str = "."
+
+    def header(self, names: Sequence[str]) -> bytes:
+        """Return the first line, in which no other delimiter can be found."""
+        special = _special("".join(DELIMITERS))
+        quoted = (
+            '"' + name.replace('"', '""') + '"' if re.search(special, name) else name
+            for name in names
+        )
+        return (self.delimiter.join(quoted) + "\n").encode()
+
+    def lines(self, cells: Cells, numbers: Sequence[NDArray[np.float64]]) -> bytes:
+        """Return a line for every row: the cells, then numbers, empty where they are NaN."""
+        texts = [self._marked(_text(column), cells.decimal) for column in cells.table.columns]
+        texts += [self._marked(_number_text(column), ".") for column in numbers]
+        quoted = [_quoted(text, self.delimiter) for text in texts]
+        filled = [pc.if_else(pc.is_null(text), _scalar(""), text) for text in quoted]
+        return _joined([*filled[:-1], _pasted(filled[-1], "\n")], self.delimiter)
+
+    def _marked(self, text: Any, decimal: str) -> Any:
+        """Return numbers of a table with another mark as this one writes them."""
+        if decimal == self.decimal:
+            return text
+        is_number = pc.match_substring_regex(text, _NUMBER_WITH_POINT)
+        return pc.if_else(is_number, pc.replace_substring(text, ".", self.decimal), text)
 
 
-def csv_line(cells: Sequence[str]) -> bytes:
-    """Return one line."""
-    quoted = (
-        '"' + cell.replace('"', '""') + '"' if re.search(_SPECIAL, cell) else cell for cell in cells
-    )
-    return (",".join(quoted) + "\n").encode()
+def _special(delimiters: str) -> str:
+    """Return what a cell without quotation marks cannot hold."""
+    return rf'["{delimiters}\r\n]'
 
 
 def _number_text(values: NDArray[np.float64]) -> Any:
@@ -65,9 +92,9 @@ def _each_text(cells: Sequence[Any]) -> Any:
     return pa.array([None if cell is None or cell != cell else str(cell) for cell in cells], TEXT)
 
 
-def _quoted(text: Any) -> Any:
+def _quoted(text: Any, delimiter: str) -> Any:
     """Enclose what needs it in quotation marks, doubling those inside."""
-    special = pc.match_substring_regex(text, _SPECIAL)
+    special = pc.match_substring_regex(text, _special(delimiter))
     if not pc.any(special).as_py():
         return text
     doubled = pc.replace_substring(text, '"', '""')

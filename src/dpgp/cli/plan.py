@@ -87,6 +87,8 @@ def plan_values(planned: Plan) -> dict[str, Any]:
 
 def print_plan(console: Console, planned: Plan) -> None:
     """Print the forecast."""
+    from dpgp.planning.forecast import BEYOND_THEM
+
     expected, design = planned.forecast, planned.design
     title = f"What {planned.n:,} rows and ε = {planned.epsilon:g} will buy, forecast without data"
     console.print(title, style="bold", highlight=False, soft_wrap=True)
@@ -95,7 +97,7 @@ def print_plan(console: Console, planned: Plan) -> None:
     pairs = [
         ["expected error of the mean", f"{expected.rmse:.3g}, in units of the target"],
         *([f"  of {name}", f"{each.rmse:.3g}"] for name, each in others),
-        ["eight functions in ten", f"{expected.low:.3g} to {expected.high:.3g}"],
+        ["eight functions in ten", f"{expected.low:.3g} to {expected.high:.3g}; {BEYOND_THEM}"],
         ["share of the target's range", f"{100 * expected.relative:.2g} %"],
         ["width of a 95 % interval", f"{expected.interval_width:.3g}"],
         ["features", f"{design.n_features} ({', '.join(design.features)})"],

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from dpgp.cli.csv_text import Marks
     from dpgp.model.fitted import FittedModel
     from dpgp.private.cells import Cells
     from dpgp.private.tables import Piece, TableFile
@@ -74,7 +75,8 @@ def predict(
     people alike is, with its own interval, tells Python: latent=True.
     Spends no budget, however often it is called. Rows with missing inputs
     keep empty cells; inputs outside the model's bounds are predicted as at
-    the nearest bound.
+    the nearest bound. A CSV file keeps its separator and decimal mark: what
+    is written can be read as the table was.
 
     Examples:
 
@@ -93,7 +95,8 @@ def predict(
             check_output(Path(output), str(model), data, force=force)
         fitted = load_model(model)
         names = _target_names(fitted, name)
-        files = _open(fitted, data, decimal or DecimalMark.POINT)
+        mark = decimal or DecimalMark.POINT
+        files = _open(fitted, data, mark)
         columns = files[0].names
         suffixes = _suffixes(fitted, quantiles)
         header = [*columns, *(f"{target}_{suffix}" for target in names for suffix in suffixes)]
@@ -102,8 +105,10 @@ def predict(
             raise UsageError(
                 f"there would be two columns '{taken[0]}'; choose other names with --name."
             )
+        marks = _marks(files[0], mark)
         with _writing(output) as file, working("Predicting"):
-            notes = _write(file, header, _predicted(fitted, files, coverage, quantiles))
+            file.write(marks.header(header))
+            notes = _write(file, _predicted(fitted, files, marks, coverage, quantiles))
         for note in notes:
             Screen(stderr=True).print(note, soft_wrap=True, highlight=False)
     if output != STANDARD_OUTPUT:
@@ -138,6 +143,15 @@ def _open(model: FittedModel, data: str, decimal: DecimalMark) -> list[TableFile
     return files
 
 
+def _marks(file: TableFile, decimal: DecimalMark) -> Marks:
+    """Return the marks of a CSV file, or those that CSV has where this decimal mark is usual."""
+    from dpgp.cli.csv_text import Marks
+    from dpgp.private.csv_files import CsvFile
+
+    usual = "," if decimal == DecimalMark.POINT else ";"
+    return Marks(file.delimiter if isinstance(file, CsvFile) else usual, decimal)
+
+
 def _input_names(model: FittedModel, names: Sequence[str]) -> Sequence[str]:
     """Return the inputs in the model's order; a model without names takes columns as they come."""
     from dpgp.private.tables import TableError
@@ -154,12 +168,12 @@ def _input_names(model: FittedModel, names: Sequence[str]) -> Sequence[str]:
 def _predicted(
     model: FittedModel,
     files: Sequence[TableFile],
+    marks: Marks,
     coverage: float,
     quantiles: Sequence[float],
 ) -> Iterator[tuple[bytes, set[str]]]:
     """Return lines of CSV, some rows at a time, in order, and what is special about them."""
     from dpgp.blas import in_order
-    from dpgp.cli.csv_text import csv_lines
     from dpgp.progress import watched_first
 
     names = files[0].names
@@ -167,7 +181,7 @@ def _predicted(
     def lines(piece: Piece) -> tuple[bytes, set[str]]:
         cells = piece()
         X = _inputs(model, cells, _input_names(model, names))
-        return csv_lines(cells.table, _predictions(model, X, coverage, quantiles)), _notes(model, X)
+        return marks.lines(cells, _predictions(model, X, coverage, quantiles)), _notes(model, X)
 
     pieces = (piece for file in files for piece in file.pieces(names))
     return in_order(watched_first(pieces), lines)
@@ -250,13 +264,8 @@ def _writing(output: str) -> Iterator[BinaryIO]:
         unfinished.unlink(missing_ok=True)
 
 
-def _write(
-    file: BinaryIO, header: Sequence[str], parts: Iterable[tuple[bytes, set[str]]]
-) -> list[str]:
+def _write(file: BinaryIO, parts: Iterable[tuple[bytes, set[str]]]) -> list[str]:
     """Write all lines, and return what is special about any of them."""
-    from dpgp.cli.csv_text import csv_line
-
-    file.write(csv_line(header))
     special: set[str] = set()
     for lines, notes in parts:
         file.write(lines)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BudgetError", "Ledger", "LedgerError"]
 
-__getattr__ = lazy_names(
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "BudgetError": "dpgp.privacy.books",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dpgp.ledger.account import Account, epsilon_that_fits
+from dpgp.ledger.account import Account, Cap, Cost, epsilon_that_fits
 from dpgp.ledger.ledger import Ledger
 from dpgp.ledger.storage import LedgerEntry
+from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_down, text_up
 
@@ -70,8 +71,18 @@ def state_pairs(about: dict[str, Any]) -> list[list[str]]:
         ["cap", cap],
         ["protects", f"one {about['protects']}, {Neighbours(about['neighbours']).change}"],
         ["spent", f"ε = {text_up(about['spent_epsilon'])}"],
+        ["adds up", _adds_up(Cap(about["epsilon"], about["delta"]))],
         ["one more fit", f"ε = {fits} at the same δ" if about["fits_epsilon"] else "none fits"],
     ]
+
+
+def _adds_up(cap: Cap) -> str:
+    """Say why more fits than the cap holds by their ε: of two that have half of it each."""
+    half = Cost.gaussian(mu_of_guarantee(cap.epsilon / 2, cap.delta), 0.0)
+    return (
+        f"by squares of μ, not by ε: two fits of ε = {text_up(cap.epsilon / 2)} spend "
+        f"{text_up(cap.spent(half + half), 3)} of it together"
+    )
 
 
 def group_rows(about: dict[str, Any]) -> list[list[str]]:

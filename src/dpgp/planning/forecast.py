@@ -44,6 +44,8 @@ what rounding errors need."""
 
 PLAUSIBLE = (0.1, 0.9)
 """Quantiles over plausible functions that are the ends of a forecast: eight in ten lie between."""
+BEYOND_THEM = "one plausible function in ten has less, one more"
+"""What is said of these ends wherever they are shown: nobody knows yet which function it is."""
 
 JITTER = 1e-11
 """Of the mean eigenvalue of what is factorised: rounding errors, and fits without noise."""

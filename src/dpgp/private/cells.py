@@ -23,13 +23,17 @@ from dpgp.types import Array
 if TYPE_CHECKING:
     from dpgp.private.table_objects import MixedTable
 
-_NUMBERS = "write numbers with {} and without units, and leave missing ones empty"
+_NUMBERS = (
+    "write numbers with {} and without units, dates as days since a public one, and leave missing "
+    "ones empty"
+)
 _POINT = _NUMBERS.format("a decimal point (or a comma everywhere, and {})")
 DECIMALS = {
     ".": Words(*map(_POINT.format, ('decimal=","', "--decimal ,", "say so under “Columns”"))),
     ",": Words(_NUMBERS.format("a decimal comma")),
 }
 """What to do about cells that are no numbers, by the mark that they may be written with."""
+TIMES = Words("make them numbers of one unit first, such as days since a public date")
 
 Column = Any
 """An array of Arrow, whole or in chunks, or one of NumPy with Python's objects."""
@@ -55,21 +59,20 @@ class Cells:
     def __repr__(self) -> str:
         return "Cells(...)"
 
-    def numbers(self, name: str) -> Array:
-        """Return a column as numbers; missing ones, in whatever spelling, are NaN."""
+    def numbers(self, name: str, otherwise: Words | None = None) -> Array:
+        """Return a column as numbers; missing ones, in whatever spelling, are NaN.
+
+        ``otherwise`` is said first of a column that holds something else: what it may be meant for.
+        """
         column = self._read(name)
         if _holds_times(column):
-            raise TableError(
-                f"{self.where}column '{name}' holds dates or times; make them numbers of one unit "
-                "first, such as days since a public date."
-            )
-        found = numbers_of(self._with_points(column))
-        if found is None:
-            raise TableError(
-                f"{self.where}column '{name}' holds cells that are not numbers",
-                DECIMALS[self.decimal],
-            )
-        return found
+            what, remedy = "dates or times", TIMES
+        elif (found := numbers_of(self._with_points(column))) is None:
+            what, remedy = "cells that are not numbers", DECIMALS[self.decimal]
+        else:
+            return found
+        remedy = remedy if otherwise is None else otherwise.followed_by(", or ", remedy)
+        raise TableError(f"{self.where}column '{name}' holds {what}", remedy)
 
     def levels(self, name: str, category: Category) -> Array:
         """Return the numbers of levels; NaN for a cell that is none of them."""

@@ -51,6 +51,17 @@ _OF_LEVELS = Words(
     )
 )
 """Where nearly all cells are such, ignoring them would leave nothing; nobody counts them here."""
+_A_CATEGORY = Words(
+    "name it in `categories` if it holds levels",
+    "name it with --category if it holds levels",
+    "choose “predict from it: a category” if it holds levels",
+)
+_TWO_CLASSES = Words(
+    "fit a PrivateGPClassifier if it holds two classes",
+    "name it with --classes if it holds two classes",
+    "choose “yes or no” if it holds two classes",
+)
+"""What a column of text may be meant for, as an input and as a target."""
 
 
 @dataclass(frozen=True)
@@ -216,11 +227,13 @@ class RowReader:
         """Return numbers, or 0 and 1 for two classes and NaN for what is neither."""
         category = self.options.target_box.category(k)
         name = self.targets[k]
-        return self._complete(cells, name) if category is None else cells.levels(name, category)
+        if category is None:
+            return self._complete(cells, name, _TWO_CLASSES)
+        return cells.levels(name, category)
 
     def _input(self, cells: Cells, name: str, category: Category | None) -> Array:
         if category is None:
-            return self._complete(cells, name)
+            return self._complete(cells, name, _A_CATEGORY)
         codes = cells.levels(name, category)
         if self.options.missing is Missing.ERROR and np.isnan(codes).any():
             raise TableError(
@@ -230,8 +243,8 @@ class RowReader:
             )
         return codes
 
-    def _complete(self, cells: Cells, name: str) -> Array:
-        numbers = cells.numbers(name)
+    def _complete(self, cells: Cells, name: str, otherwise: Words) -> Array:
+        numbers = cells.numbers(name, otherwise)
         if self.options.missing is Missing.ERROR and not np.isfinite(numbers).all():
             what = "infinite" if np.isinf(numbers).any() else "missing"
             raise TableError(f"{cells.where}column '{name}' has {what} cells", _OF_CELLS)

@@ -73,12 +73,14 @@ def plan_html(plan: Plan) -> str:
 
 def plan_rows(plan: Plan) -> list[tuple[str, str]]:
     """Return what the forecast says, name by name."""
+    from dpgp.planning.forecast import BEYOND_THEM
+
     forecast, design = plan.forecast, plan.design
     return [
         ("rows", f"{plan.n:,}"),
         ("guarantee", f"epsilon = {plan.epsilon:g}, delta = {plan.delta:g}"),
         ("expected error of the mean", f"{forecast.rmse:.3g}"),
-        ("eight functions in ten", f"{forecast.low:.3g} to {forecast.high:.3g}"),
+        ("eight functions in ten", f"{forecast.low:.3g} to {forecast.high:.3g}; {BEYOND_THEM}"),
         ("share of the target's range", f"{forecast.relative:.2%}"),
         ("width of a 95 % interval", f"{forecast.interval_width:.3g}"),
         ("features", f"{design.n_features} ({', '.join(design.features)})"),

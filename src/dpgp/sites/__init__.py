@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Meeting", "Roster", "Site", "SitesError", "coordinate", "create_key", "read_roster"]
 
-__getattr__ = lazy_names(
+__getattr__, __dir__ = lazy_names(
     __name__,
     {
         "Meeting": "dpgp.sites.site",

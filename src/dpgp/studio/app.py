@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 from dpgp.cli.output import words
 from dpgp.plain_text import as_sentence
 from dpgp.privacy.books import BudgetError
-from dpgp.studio.asked import REPORT
+from dpgp.studio.asked import REPORT, refused_by_system
 from dpgp.studio.entrance import COOKIE, DOOR, Doorkeeper, Entrance
 from dpgp.studio.ledgers import verified
 from dpgp.studio.questions import Body, Studio, Values, table_values
@@ -102,8 +102,7 @@ async def _answer(ask: Callable[[Body], Values], request: Request) -> Response:
 
 def _refusal(error: Exception) -> Response:
     """Return what a user can mend in the page's words, with the code of the rule that it breaks."""
-    unread = isinstance(error, OSError)
-    message = "it cannot be read or written." if unread else words(error, Face.PAGE)
+    message = refused_by_system(error) if isinstance(error, OSError) else words(error, Face.PAGE)
     code = error.code if isinstance(error, RefusedError) else RefusedError.code
     return JSONResponse({"message": as_sentence(message), "code": code}, 400)
 
@@ -138,7 +137,7 @@ async def _verify(studio: Studio, request: Request) -> Response:
         try:
             return JSONResponse(await run_in_threadpool(verified, path))
         finally:
-            path.unlink()
+            path.unlink(missing_ok=True)
     except MENDABLE as error:
         return _refusal(error)
 
@@ -146,8 +145,8 @@ async def _verify(studio: Studio, request: Request) -> Response:
 async def _paper(studio: Studio, request: Request) -> Response:
     try:
         path, paper = studio.paper(request.path_params["key"], request.path_params["name"])
-    except UsageError:
-        return _not_found()
+    except UsageError as error:
+        return _not_found(as_sentence(words(error, Face.PAGE)))
     headers = {"Content-Security-Policy": REPORT_POLICY} if paper.name == REPORT else None
     return FileResponse(path, media_type=paper.media_type, headers=headers)
 
@@ -160,8 +159,8 @@ async def _asset(request: Request, name: str | None = None) -> Response:
     return Response((folder / wanted).read_bytes(), media_type=MEDIA_TYPES[Path(wanted).suffix])
 
 
-def _not_found() -> Response:
-    return Response("Not found.", 404, media_type="text/plain")
+def _not_found(message: str = "Not found.") -> Response:
+    return Response(message, 404, media_type="text/plain")
 
 
 async def _fault(_: Request, __: Exception) -> Response:

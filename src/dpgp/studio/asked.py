@@ -12,6 +12,7 @@ from dpgp.ledger import Ledger
 from dpgp.options import Options
 from dpgp.report.guarantee import title_of
 from dpgp.studio.desk import Desk, OpenedTable
+from dpgp.studio.ledgers import loss_of
 from dpgp.study.errors import UsageError
 from dpgp.study.file import study_of, study_text
 from dpgp.study.study import Study
@@ -88,6 +89,8 @@ class AskedStudy:
 
 def read_asked(body: Mapping[str, Any], desk: Desk, ledger: Ledger | None) -> AskedStudy:
     """Read what a page sends; an error with a remedy where it cannot be meant."""
+    if loss_of(ledger):
+        raise UsageError(loss_of(ledger))
     table, entries = desk.table(body.get("table")), body.get("study")
     if not isinstance(entries, dict):
         raise UsageError("the page sent no study; load it again.")
@@ -101,6 +104,15 @@ def read_asked(body: Mapping[str, Any], desk: Desk, ledger: Ledger | None) -> As
         ledger=None if ledger is None else ledger.path,
     )
     return AskedStudy(table, study)
+
+
+def refused_by_system(error: OSError) -> str:
+    """Say which file the system refuses, why, and what can be done about it."""
+    file = "a file" if error.filename is None else f"'{error.filename}'"
+    return (
+        f"{file} cannot be read or written: {(error.strerror or 'it failed').lower()}; make room "
+        "or give access to it, or start the studio with another folder: dpgp studio -o FOLDER."
+    )
 
 
 def write_papers(model: FittedModel, title: str, folder: Path) -> None:

@@ -63,7 +63,9 @@ class Desk:
 
     @property
     def folder(self) -> Path:
-        """Where uploads lie."""
+        """Where uploads lie; a new one where somebody has removed it."""
+        if not self._folder.path.is_dir():
+            self._folder = PrivateFolder()
         return self._folder.path
 
     def table(self, key: object) -> OpenedTable:
@@ -87,7 +89,7 @@ class Desk:
         try:
             return self._opened(key, _file_name(name), path)
         except ValueError:
-            path.unlink()
+            path.unlink(missing_ok=True)
             raise
 
     async def copy(self, key: str, chunks: AsyncIterator[bytes]) -> Path:

@@ -35,6 +35,9 @@ NO_WORD = {
     "message": "The fit ended without a word, perhaps for want of memory.",
 }
 WITH_LEDGER = " The ledger counts it."
+GONE = "is no longer in {folder}; bring it back from a copy."
+ITS_FILES_ARE_GONE = "The model {gone} What it spent stays spent: {all_of_it}"
+NOT_KEPT = "This could not be written to {folder}: keep these words."
 
 
 @dataclass
@@ -77,7 +80,7 @@ class FitJob:
             "share": self.share,
             "left": None if self.left is None else duration(self.left),
             "seconds": round(self.seconds, 1),
-            "message": as_sentence(self.message),
+            "message": " ".join(filter(None, [as_sentence(self.message), self.loss])),
             "health": self.health,
             "guarantee": f"({epsilon}, {delta})-differential privacy",
             "folder": str(self.folder),
@@ -87,6 +90,14 @@ class FitJob:
                 if self.saved and (self.folder / paper.name).is_file()
             ],
         }
+
+    @property
+    def loss(self) -> str:
+        """What to say of a fit whose model somebody has removed since."""
+        if not self.saved or self.is_running or (self.folder / MODEL_FILE).is_file():
+            return ""
+        gone = GONE.format(folder=self.folder)
+        return ITS_FILES_ARE_GONE.format(gone=gone, all_of_it=_all_of_it(self.asked))
 
     def hear(self, event: Mapping[str, Any]) -> None:
         """Take in what the worker says."""
@@ -107,10 +118,11 @@ class FitJob:
         text = " ".join([said, *([] if self.saved else notes)]).strip()
         return text.replace(str(self.asked.table.path), self.asked.table.name)
 
-    def end(self) -> None:
-        """Take what the worker said last for the end."""
+    def end(self, is_kept: bool) -> None:
+        """Take what the worker said last for the end; the only record where no file keeps it."""
         self.seconds = time.monotonic() - self.started
-        self.message = self.words()
+        not_kept = "" if is_kept else NOT_KEPT.format(folder=self.folder)
+        self.message = f"{self.words()} {not_kept}".strip()
         self.health = self.last_words.get("health", [])
         self.status = "done" if self.saved else self.last_words["ended"]
 
@@ -204,9 +216,7 @@ class Jobs:
         slug = re.sub(r"[\W_]+", "-", asked.title.casefold()).strip("-")[:40] or "study"
         folder = self.folder / f"{day}-{slug}"
         folder.mkdir(parents=True)
-        (folder / STUDY_FILE).write_text(asked.text, encoding="utf-8", newline="\n")
-        script = script_of(asked.study, asked.title, MODEL_FILE)
-        (folder / SCRIPT).write_text(script, encoding="utf-8", newline="\n")
+        _write_study(asked, folder)
         # what is true of a fit whose studio is killed, written before anything is spent
         (folder / SPENT).write_text(f"{UNENDED} {_all_of_it(asked)}\n", encoding="utf-8")
         return folder
@@ -235,15 +245,38 @@ class Jobs:
             self._end(job)
 
     def _end(self, job: FitJob) -> None:
-        """End a fit; what was spent is left beside the study where there is no model."""
-        spent = job.folder / SPENT
-        if job.saved:
-            spent.unlink(missing_ok=True)
-        elif job.may_have_spent:
-            spent.write_text(f"{job.words()}\n", encoding="utf-8")
+        """End a fit, whatever has become of its folder."""
+        try:
+            _leave(job)
+        except OSError:
+            job.end(is_kept=False)
         else:
-            shutil.rmtree(job.folder)
-        job.end()
+            job.end(is_kept=True)
+
+
+def _leave(job: FitJob) -> None:
+    """Leave model or words about what was spent beside the study, or nothing of a fit that is free.
+
+    A folder that somebody removed is made again.
+    """
+    spent = job.folder / SPENT
+    if not job.saved and not job.may_have_spent:
+        shutil.rmtree(job.folder, ignore_errors=True)
+        return
+    if not (job.folder / STUDY_FILE).exists():
+        job.folder.mkdir(parents=True, exist_ok=True)
+        _write_study(job.asked, job.folder)
+    if job.saved:
+        spent.unlink(missing_ok=True)
+    else:
+        spent.write_text(f"{job.words()}\n", encoding="utf-8")
+
+
+def _write_study(asked: AskedStudy, folder: Path) -> None:
+    """Write what is fitted, as a study file and as a script."""
+    script = script_of(asked.study, asked.title, MODEL_FILE)
+    for name, text in ((STUDY_FILE, asked.text), (SCRIPT, script)):
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
 
 
 def _all_of_it(asked: AskedStudy) -> str:

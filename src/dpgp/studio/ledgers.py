@@ -15,18 +15,24 @@ from dpgp.ledger.words import (
     state,
     state_pairs,
 )
+from dpgp.plain_text import as_sentence
 from dpgp.privacy.rounding import text_down
 from dpgp.study.errors import UsageError
 from dpgp.verify import verify
 from dpgp.verify.file import ONLY_THE_SIGNER, PROVES
 
+LOST = (
+    "the ledger '{path}' is no longer there; bring it back from a copy, or choose another under "
+    "“Ledger and checks”. What it has counted stays spent."
+)
 _SQLITE = b"SQLite format 3\0"
 
 
 def ledger_values(ledger: Ledger | None, folder: Path) -> dict[str, Any]:
-    """Return what a ledger says, newest entry first; of none, where one could be."""
-    if ledger is None:
-        return {"ledger": None, "suggested": str(folder / "study.ledger")}
+    """Return what a ledger says, newest entry first; of none or a lost one, where one could be."""
+    lost = loss_of(ledger)
+    if ledger is None or lost:
+        return {"ledger": None, "suggested": str(folder / "study.ledger"), "lost": lost}
     about = state(ledger)
     return {
         "ledger": {
@@ -49,10 +55,19 @@ def ledger_values(ledger: Ledger | None, folder: Path) -> dict[str, Any]:
     }
 
 
+def loss_of(ledger: Ledger | None) -> str:
+    """Say that the file of a ledger is gone, if it is."""
+    if ledger is None or ledger.path.is_file():
+        return ""
+    return as_sentence(LOST.format(path=ledger.path))
+
+
 def chosen_ledger(body: Mapping[str, Any]) -> Ledger:
     """Open the ledger that a page names, or create it where a cap is given."""
     path = Path(_text(body, "path")).expanduser()
     if not body.get("create"):
+        if not path.is_file():
+            raise UsageError(f"there is no ledger '{path}'; type its whole path, or create one.")
         return Ledger(path)
     if path.exists():
         raise UsageError(f"'{path}' exists; open it, or name another file.")

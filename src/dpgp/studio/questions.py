@@ -12,7 +12,7 @@ from dpgp.ledger import Ledger
 from dpgp.studio.asked import PAPERS, AskedStudy, Paper, read_asked
 from dpgp.studio.consents import consent, epsilon_for, forecasts, prevalence_of
 from dpgp.studio.desk import Desk, OpenedTable
-from dpgp.studio.jobs import Jobs
+from dpgp.studio.jobs import GONE, Jobs
 from dpgp.studio.ledgers import chosen_ledger, ledger_values
 from dpgp.study.errors import UsageError
 
@@ -85,8 +85,10 @@ class Studio:
         """Return a file of a fit, and what it is."""
         job = self.jobs.job(key)
         paper = next((each for each in PAPERS if each.name == name), None)
-        if paper is None or not job.saved or not (job.folder / name).is_file():
-            raise UsageError("there is no such file.")
+        if paper is None or not job.saved:
+            raise UsageError("there is no such file; choose one of the fit's page.")
+        if not (job.folder / name).is_file():
+            raise UsageError(f"'{name}' {GONE.format(folder=job.folder)}")
         return job.folder / name, paper
 
     def close(self) -> None:

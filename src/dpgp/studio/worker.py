@@ -21,7 +21,7 @@ from dpgp.cli.output import notes_of
 from dpgp.privacy.books import BudgetError
 from dpgp.progress import Journey, every, watching
 from dpgp.report.guarantee import title_of
-from dpgp.studio.asked import MODEL_FILE, STUDY_FILE, write_papers
+from dpgp.studio.asked import MODEL_FILE, STUDY_FILE, refused_by_system, write_papers
 from dpgp.study.errors import Face, said
 from dpgp.study.file import with_study_file
 from dpgp.study.study import Study
@@ -81,6 +81,7 @@ def fitted(folder: Path, table: str, voice: Voice) -> tuple[FittedModel, str]:
     journey = Journey(lambda step: voice.say(step=step, spends=True))
     with watching(journey), every(PAUSE, lambda: voice.say(**_how_far(journey))):
         model = of_study(fit_study(study, rows, ledger), study)
+    folder.mkdir(parents=True, exist_ok=True)  # who removed it did not get back what was spent
     save_model(model, folder / MODEL_FILE)
     return model, study.title or title_of(model.target_names, model.input_names)
 
@@ -107,7 +108,7 @@ def main(folder: Path, table: str) -> None:
 def _message(error: BaseException, spends: bool) -> str:
     """Return what a user can mend; once rows were asked, a text may be about them."""
     if isinstance(error, OSError):
-        return f"{(error.strerror or 'it failed').lower()}; choose another folder."
+        return refused_by_system(error)
     return said(error, Face.PAGE) if isinstance(error, IN_WORDS) and not spends else A_FAULT
 
 

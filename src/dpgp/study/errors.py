@@ -26,6 +26,10 @@ class Words(NamedTuple):
         own: str | None = getattr(self, face.value)
         return self.python if own is None else own
 
+    def followed_by(self, between: str, other: Words) -> Words:
+        """Return both phrases, as each face says them."""
+        return Words(*(f"{self.on(face)}{between}{other.on(face)}" for face in Face))
+
 
 class RefusedError(ValueError):
     """What cannot be done as it was asked: ``rule; remedy.``, or a rule that is a whole sentence.

@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { drawCurve } from "./chart.js";
-import { alarm, byId, clearFaults, el, fault, field, figure, list, numberInput, numberOf, pairs, say, table } from "./dom.js";
+import { alarm, byId, clearFaults, el, fault, field, figure, list, numberFault, numberInput, numberOf, pairs, say, table } from "./dom.js";
 import { isYesNo, knownPoints, outcomeWords, question, signature, state, withRole } from "./study.js";
 
 const STOPS = [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10];
@@ -37,7 +37,7 @@ function wantedError(form) {
   const find = async () => {
     clearFaults(form);
     if (!(numberOf(state.error) > 0)) {
-      fault(input, "Type a positive number.");
+      numberFault(input, "Type a positive number.");
       input.focus();
       return;
     }
@@ -171,7 +171,7 @@ function draw(known) {
   const parts = [el("h2", {}, "What this ε buys")];
   parts.push(chosen ? facts(chosen) : el("p", { class: "waiting" }, "Computing the forecast …"));
   parts.push(el("figure", {}, drawCurve(points, chosen, shown.left, outcomeWords(), place.clientWidth),
-    el("figcaption", {}, "Line: expected error. Band: eight plausible functions in ten. Dashed: what would remain without privacy.")));
+    el("figcaption", {}, "Line: expected error. Band: eight plausible functions in ten; one in ten has a smaller error, one a larger. Dashed: what would remain without privacy.")));
   if (chosen) parts.push(el("h3", {}, "What an attacker can learn about one person"), list(chosen.words));
   const open = place.querySelector("details")?.open ?? false;
   parts.push(el("details", { open }, el("summary", {}, "The same in numbers"), numbers(points)));
@@ -213,9 +213,9 @@ async function busy(form, text, work) {
 
 function check(form) {
   clearFaults(form);
-  if (!(numberOf(state.epsilon) > 0)) fault(byId("epsilon"), "Type a positive number.");
+  if (!(numberOf(state.epsilon) > 0)) numberFault(byId("epsilon"), "Type a positive number.");
   const delta = numberOf(state.delta);
-  if (!(delta > 0 && delta < 1)) fault(byId("delta"), "Type a number between 0 and 1, such as 1e-6.");
+  if (!(delta > 0 && delta < 1)) numberFault(byId("delta"), "Type a number between 0 and 1, such as 1e-6.");
   if (isYesNo() && !isShare(state.prevalence)) fault(byId("prevalence"), SHARE_RULE);
   const first = form.querySelector("[aria-invalid]");
   first?.focus();

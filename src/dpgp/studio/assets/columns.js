@@ -1,6 +1,6 @@
 // What is public about the columns: typed here, never read from the table.
 
-import { clearFaults, el, fault, field, numberInput, numberOf, radios, textInput } from "./dom.js";
+import { clearFaults, countOf, el, fault, field, numberFault, numberInput, numberOf, radios, textInput } from "./dom.js";
 import { KINDS, ROLES, isYesNo, levelsOf, state, withRole } from "./study.js";
 
 const MANY = 12;
@@ -44,7 +44,7 @@ function columnList() {
   const body = el("div", { class: "columns", role: "list" }, rows);
   const parts = [el("h2", {}, "Columns"), body];
   if (rows.length > MANY) parts.splice(1, 0, finder(rows));
-  return el("section", {}, parts);
+  return el("section", { id: "roles", role: "group", "aria-label": "Columns", tabindex: "-1" }, parts);
 }
 
 function finder(rows) {
@@ -185,9 +185,9 @@ function check(form) {
   const at = (id) => form.querySelector(`#${id}`);
   state.columns.forEach((column, k) => checkColumn(column, k, at));
   const targets = withRole("target");
-  if (!targets.length) fault(at("role-0"), "Choose a column to predict.");
+  if (!targets.length) fault(at("roles"), "Choose a column to predict.");
   else if (isYesNo() && targets.length > 1) fault(at(`role-${state.columns.indexOf(targets[1])}`), "Two classes are predicted alone: fit another study for this one.");
-  else if (!withRole("number", "category").length) fault(at("role-0"), "Choose a column to predict from.");
+  else if (!withRole("number", "category").length) fault(at("roles"), "Choose a column to predict from.");
   if (state.severalRows === "yes") checkPeople(at);
   if (!isCount(state.rows)) fault(at("rows"), "Type a whole number.");
   const first = form.querySelector("[aria-invalid]");
@@ -207,8 +207,8 @@ function checkColumn(column, k, at) {
   }
   const low = numberOf(column.low);
   const high = numberOf(column.high);
-  if (low === null) fault(at(`low-${k}`), "Type a number.");
-  if (high === null) fault(at(`high-${k}`), "Type a number.");
+  if (low === null) numberFault(at(`low-${k}`), "Type a number.");
+  if (high === null) numberFault(at(`high-${k}`), "Type a number.");
   else if (low !== null && high <= low) fault(at(`high-${k}`), "Must be above the lowest.");
   if (column.role === "target" && state.kind === "counts" && low !== null && low < 0) fault(at(`low-${k}`), "A count is never below 0.");
 }
@@ -224,4 +224,4 @@ function checkPeople(at) {
   if (!isCount(state.mostRows)) fault(at("most-rows"), "Type a whole number, 1 or more.");
 }
 
-const isCount = (text) => Number.isInteger(numberOf(text)) && numberOf(text) >= 1;
+const isCount = (text) => countOf(text) >= 1;

@@ -44,7 +44,7 @@ function forecast(expected) {
   return [
     pairs([
       [`expected error of ${outcomeWords()}`, figure(expected.rmse)],
-      ["eight plausible functions in ten", `${figure(expected.low)} to ${figure(expected.high)}`],
+      ["eight plausible functions in ten", `${figure(expected.low)} to ${figure(expected.high)}; one in ten has less, one more`],
       ["width of a 95 % interval", figure(expected.interval_width)],
     ], "facts"),
     el("details", {}, el("summary", {}, "Why it is done this way"), list(expected.why)),

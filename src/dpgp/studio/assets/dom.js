@@ -45,11 +45,30 @@ export function radios(legend, name, options, chosen, change) {
   return el("fieldset", { id: name }, el("legend", {}, legend), options.map(one));
 }
 
-// A number as people type it: 1,5 and 1.5 are the same; null where it is none.
+const BLANKS = /(?<=\d)[\s'’](?=\d{3}(?!\d))/g;
+const typed = (text) => String(text).trim().replace("\u2212", "-").replace(BLANKS, "");
+
+// A number as people type it: 1,5 and 1.5 are the same, 2,900.5 and 2 900,5 too; null where it is none, or may be two.
 export function numberOf(text) {
-  const clean = String(text).trim().replace("\u2212", "-").replace(",", ".");
+  const clean = withPoint(typed(text));
   const value = Number(clean);
   return clean !== "" && Number.isFinite(value) ? value : null;
+}
+
+function withPoint(text) {
+  if (/^-?\d{1,3}((,\d{3})+\.\d*|(,\d{3}){2,})$/.test(text)) return text.replaceAll(",", "");
+  if (/^-?\d{1,3}((\.\d{3})+,\d*|(\.\d{3}){2,})$/.test(text)) return text.replaceAll(".", "").replace(",", ".");
+  return mayBeTwo(text) ? "" : text.replace(",", ".");
+}
+
+// 2,900 is two thousand nine hundred to some, and 2.9 to others; 0,125 is one number to all.
+const mayBeTwo = (text) => /^-?[1-9]\d{0,2},\d{3}$/.test(text);
+
+// A whole number, in which every mark between three digits is one of thousands; null where it is none.
+export function countOf(text) {
+  const clean = typed(text);
+  const value = /^[1-9]\d{0,2}([.,]\d{3})+$/.test(clean) ? Number(clean.replace(/[.,]/g, "")) : numberOf(clean);
+  return Number.isInteger(value) ? value : null;
 }
 
 function clearFault(input) {
@@ -69,9 +88,16 @@ export function fault(input, message) {
   const id = `${input.id}-fault`;
   input.setAttribute("aria-invalid", "true");
   input.setAttribute("aria-describedby", `${id} ${input.getAttribute("aria-describedby") ?? ""}`.trim());
-  const after = input.type === "checkbox" ? input.parentElement.lastElementChild : input;
+  const after = input.type === "checkbox" ? input.parentElement.lastElementChild : input.querySelector("h2") ?? input;
   after.after(el("p", { class: "fault", id }, message));
   for (const kind of ["input", "change"]) input.addEventListener(kind, () => clearFault(input), { once: true });
+}
+
+// A fault of a number: the rule, or what to write for a text that may be two numbers.
+export function numberFault(input, rule) {
+  const text = typed(input.value);
+  const both = `Write ${text.replace(",", "")} or ${Number(text.replace(",", "."))}: ${text} may be either.`;
+  fault(input, mayBeTwo(text) ? both : rule);
 }
 
 export function alarm(place, message) {

@@ -83,11 +83,13 @@ function result(job) {
   ];
   if (job.message) parts.push(el("p", { class: "warning" }, job.message));
   if (job.health.length) parts.push(el("div", { class: "warning" }, el("p", {}, "Something looks wrong:"), list(job.health)));
-  parts.push(
-    el("h2", {}, "Files"),
-    el("ul", { class: "papers" }, job.papers.map(({ name, what }) =>
-      el("li", {}, el("a", { href: paper(job.key, name), download: name }, name), ` ${what}`))),
-    el("p", { class: "help" }, `They lie in ${job.folder} too.`));
+  if (job.papers.length) {
+    parts.push(
+      el("h2", {}, "Files"),
+      el("ul", { class: "papers" }, job.papers.map(({ name, what }) =>
+        el("li", {}, el("a", { href: paper(job.key, name), download: name }, name), ` ${what}`))),
+      el("p", { class: "help" }, `They lie in ${job.folder} too.`));
+  }
   if (job.papers.some(({ name }) => name === "report.html")) {
     parts.push(el("h2", {}, "Report"),
       el("iframe", { src: paper(job.key, "report.html"), title: "Report of the model", sandbox: "allow-scripts", class: "report" }));

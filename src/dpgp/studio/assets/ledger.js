@@ -1,7 +1,7 @@
 // The ledger: what is left, what happened; and whether a file holds what it promises.
 
 import { ask, send } from "./api.js";
-import { alarm, clearFaults, el, fault, field, list, numberInput, numberOf, pairs, radios, say, table, textInput } from "./dom.js";
+import { alarm, clearFaults, el, fault, field, list, numberFault, numberInput, numberOf, pairs, radios, say, table, textInput } from "./dom.js";
 import { dropZone } from "./file.js";
 
 export async function ledgerPage(place) {
@@ -17,9 +17,14 @@ export async function ledgerPage(place) {
   show(place, book, await ask("ledger"));
 }
 
-function show(place, book, { ledger, suggested }) {
-  book.replaceChildren(...(ledger ? opened(place, book, ledger) : choices(place, book, suggested)));
+function show(place, book, { ledger, suggested, lost }) {
+  book.replaceChildren(...(ledger ? opened(place, book, ledger) : choices(place, book, suggested, lost)));
 }
+
+const forget = (place, book, label) => {
+  const close = async () => show(place, book, await ask("forget-ledger"));
+  return el("div", { class: "actions" }, el("button", { type: "button", onclick: close }, label));
+};
 
 function opened(place, book, ledger) {
   const parts = [
@@ -29,15 +34,17 @@ function opened(place, book, ledger) {
     el("progress", { value: ledger.spent, max: ledger.cap, "aria-label": "Part of the cap that is spent" }),
   ];
   if (ledger.groups.length) parts.push(table("Disjoint groups", ledger.group_table.headings, ledger.group_table.rows));
-  const close = async () => show(place, book, await ask("forget-ledger"));
   return [...parts,
     el("h3", {}, "History"), table("Entries, the newest first", ledger.history.headings, ledger.history.rows),
     el("p", { class: "help" }, `File: ${ledger.path}. Head of its chain: `, el("code", {}, ledger.head)),
-    el("div", { class: "actions" }, el("button", { type: "button", onclick: close }, "Use another ledger, or none"))];
+    forget(place, book, "Use another ledger, or none")];
 }
 
-function choices(place, book, suggested) {
-  return [el("p", {}, "No ledger is open."), el("div", { class: "split" }, openForm(place, book), createForm(place, book, suggested))];
+function choices(place, book, suggested, lost) {
+  const state = lost
+    ? el("div", { class: "warning" }, el("p", {}, lost), forget(place, book, "Use none"))
+    : el("p", {}, "No ledger is open.");
+  return [state, el("div", { class: "split" }, openForm(place, book), createForm(place, book, suggested))];
 }
 
 function openForm(place, book) {
@@ -56,7 +63,7 @@ function createForm(place, book, suggested) {
   const submit = (event) => {
     event.preventDefault();
     clearFaults(form);
-    for (const input of [epsilon, delta]) if (!(numberOf(input.value) > 0)) fault(input, "Type a positive number.");
+    for (const input of [epsilon, delta]) if (!(numberOf(input.value) > 0)) numberFault(input, "Type a positive number.");
     if (!path.value.trim()) fault(path, "Name the file to create.");
     const first = form.querySelector("[aria-invalid]");
     if (first) first.focus();

@@ -1,6 +1,6 @@
 // What was said so far, and the same in the words of a study file.
 
-import { numberOf } from "./dom.js";
+import { countOf, numberOf } from "./dom.js";
 
 export const state = {
   table: null,
@@ -58,6 +58,8 @@ export function outcomeWords() {
 
 const plain = (text) => String(numberOf(text) ?? text);
 
+const plainCount = (text) => String(countOf(text) ?? text);
+
 const bounds = (role) =>
   Object.fromEntries(withRole(role).map(({ name, low, high }) => [name, [plain(low), plain(high)]]));
 
@@ -75,9 +77,9 @@ function withoutBudget() {
     neighbours: state.secretRows ? "add-remove" : "replace",
     missing: state.missing,
     decimal: state.decimal,
-    rows: plain(state.rows),
+    rows: plainCount(state.rows),
     ...(state.severalRows === "yes"
-      ? { unit: state.unit, max_rows_per_unit: plain(state.mostRows), rows_of_unit: state.whichRows } : {}),
+      ? { unit: state.unit, max_rows_per_unit: plainCount(state.mostRows), rows_of_unit: state.whichRows } : {}),
     ...(state.partition ? { partition: state.partition } : {}),
   };
 }
