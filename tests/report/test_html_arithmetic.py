@@ -12,7 +12,7 @@ from report_models import MODELS, fitted, predictions
 
 from dpgp import PrivateGPClassifier
 from dpgp.coded_rows import CodedRows
-from dpgp.model.methods import CENTILES
+from dpgp.model.predictions import CENTILES
 from dpgp.outcomes.log_odds import LogOdds
 from dpgp.report.html.browser import (
     ALL_DIGITS,
