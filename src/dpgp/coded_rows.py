@@ -16,6 +16,7 @@ from dpgp.numeric import (
     as_floats,
     check_column_names,
     column_names,
+    nearest_name,
     numeric_matrix,
     what_it_has,
 )
@@ -104,8 +105,8 @@ def _no_such_column(found: Sequence[str], names: Sequence[str], missed: str) -> 
     if missed in found:
         return f"`X` has several columns '{missed}'; rename all but one."
     wanted = ", ".join(f"'{name}'" for name in names)
-    has = what_it_has(found, names, missed) or f"it must have the columns {wanted}."
-    return f"`X` has no column '{missed}'; {has}"
+    has = what_it_has(found, names, missed) or nearest_name(found, missed)
+    return f"`X` has no column '{missed}'; {has or f'it must have the columns {wanted}.'}"
 
 
 def columns_of(X: Any) -> Sequence[Any] | None:

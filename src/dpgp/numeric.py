@@ -154,18 +154,21 @@ def what_it_has(names: Sequence[str], wanted: Sequence[str], missed: str) -> str
     """Say which columns a table has instead of the one that is missed, the nearest first.
 
     Nothing where its names may be somebody's row, read from a file without a header: where one is a
-    number, or none is wanted or near.
+    number, or none is wanted.
     """
-    spelt = {name.casefold(): name for name in names}
-    near = get_close_matches(missed.casefold(), spelt, n=1)
-    if any(map(_is_number, names)):
+    if not set(names).intersection(wanted) or any(map(_is_number, names)):
         return ""
-    meant = f"did you mean '{spelt[near[0]]}'?" if near else ""
-    if not set(names).intersection(wanted):
-        return meant
+    near = nearest_name(names, missed)
     listed = ", ".join(f"'{other}'" for other in names[:MOST_LISTED])
     more = ", …" if len(names) > MOST_LISTED else ""
-    return f"{meant + ' Its' if near else 'its'} columns are {listed}{more}."
+    return f"{near + ' Its' if near else 'its'} columns are {listed}{more}."
+
+
+def nearest_name(names: Sequence[str], missed: str) -> str:
+    """Ask whether the name that is nearest to the one that is missed was meant, if one is near."""
+    spelt = {name.casefold(): name for name in names if not _is_number(name)}
+    near = get_close_matches(missed.casefold(), spelt, n=1)
+    return f"did you mean '{spelt[near[0]]}'?" if near else ""
 
 
 def holds_times(cells: Iterable[Any]) -> bool:

@@ -187,6 +187,12 @@ def test_a_missing_column_is_named_with_the_nearest(change, words, loaded):
         loaded("categories").predict(table)
 
 
+def test_the_nearest_is_named_though_no_other_column_is_there(loaded):
+    table = pd.DataFrame({"Region": ["west"], "group": ["yes"], "years": [0.5]})
+    with pytest.raises(ValueError, match=r"no column 'region'; did you mean 'Region'\?$"):
+        loaded("categories").predict(table)
+
+
 def test_a_model_without_names_takes_columns_as_they_come(loaded):
     model, X = loaded("two inputs"), points("two inputs")
     assert_array_equal(model.predict(pd.DataFrame(X, columns=["b", "a"])), model.predict(X))

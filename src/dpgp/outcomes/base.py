@@ -113,11 +113,11 @@ class OutcomeKind(ABC):
     """What a forecast cannot be told of it: the argument, and why."""
 
     why_no_export: ClassVar[str | None] = None
-    """Why other libraries cannot predict it; None where they can."""
+    """Why libraries of Gaussian processes cannot predict it; None where they can."""
 
     in_browser: ClassVar[Mapping[str, str | bool]] = {"link": "bounds", "whole": False}
-    """How report/html/posterior.js predicts it: its mean is cut to "bounds" or a "chance", and
-    observations are whole numbers or not."""
+    """How report/html/posterior.js and ONNX predict it: its mean is cut to "bounds" or a "chance",
+    and observations are whole numbers or not."""
 
     little_known_is: ClassVar[str] = ""
     """What :meth:`little_known` is, in words."""

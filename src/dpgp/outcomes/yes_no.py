@@ -107,8 +107,8 @@ class YesNo(OutcomeKind):
         )
     }
     why_no_export: ClassVar[str | None] = (
-        "models of two classes have no export: others would not keep probabilities within 0 and "
-        "1; predict with `dpgp.load`."
+        "libraries of Gaussian processes would not keep the probabilities of two classes within 0 "
+        "and 1; use `to_onnx`, or predict with `dpgp.load`."
     )
     in_browser: ClassVar[Mapping[str, str | bool]] = {"link": "chance", "whole": False}
 
