@@ -207,6 +207,10 @@ def test_classes_have_the_same_probabilities_and_intervals(columns, rate):
     ours = [clf.predict_proba(new)[:, 1], *clf.predict_proba_interval(new)]
     assert_allclose(list(found.values()), ours, rtol=0, atol=1e-9)
     assert np.ptp(ours[0]) > 0.01
+    new[3, 0] = np.nan
+    for values in run(export.to_onnx(clf), new).values():
+        assert np.flatnonzero(np.isnan(values)).tolist() == [3]
+    assert all(len(values) == 0 for values in run(export.to_onnx(clf), new[:0]).values())
 
 
 @pytest.mark.parametrize("columns", [1, 2, 5])
