@@ -132,7 +132,7 @@ def test_it_is_saved_loaded_and_pickled(fitted, tmp_path):
     X, y = data(20)
     fitted.save(tmp_path / "model.json")
     model = dpgp.load(tmp_path / "model.json")
-    assert np.array_equal(model.predict(X), fitted.predict_proba(X)[:, 1])
+    assert np.array_equal(model.mean(X), fitted.predict_proba(X)[:, 1])
     assert model.options.target_box.category(0).levels == ("no", "yes")
     assert np.all(model.log_predictive_density(X, y) < 0.0)
     assert np.array_equal(pickle.loads(pickle.dumps(fitted)).predict(X), fitted.predict(X))
@@ -166,9 +166,9 @@ def test_differences_are_those_of_probabilities(fitted):
 
 def test_outcomes_probabilities_and_draws(fitted):
     X, model = data(50)[0], fitted.model_
-    p, std = model.predict(X, return_std=True)
+    p, std = model.mean(X, return_std=True)
     assert np.allclose(std, np.sqrt(p * (1 - p)))
-    _, covariance = model.predict(X, return_cov=True)
+    _, covariance = model.mean(X, return_cov=True)
     assert np.all(np.diag(covariance) > std**2)
     draws = model.sample_y(X, 10)
     assert np.all((draws >= 0) & (draws <= 1))

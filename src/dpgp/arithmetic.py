@@ -61,6 +61,11 @@ _OPERATIONS: dict[Any, str] = {
     np.power: "Pow",
     np.matmul: "MatMul",
     np.exp: "Exp",
+    np.log: "Log",
+    np.floor: "Floor",
+    np.less: "Less",
+    np.less_equal: "LessOrEqual",
+    np.greater_equal: "GreaterOrEqual",
     np.sqrt: "Sqrt",
     np.sin: "Sin",
     np.maximum: "Max",
@@ -128,6 +133,11 @@ def _traced(
         return sample
     doubles = [v if isinstance(v, Placeholder) else np.asarray(v, np.float64) for v in inputs]
     return Placeholder(operation, doubles, sample, **options)
+
+
+def where(condition: Any, value: Any, other: Any) -> Any:
+    """Return a value where a condition holds, else another; of traces or arrays."""
+    return _traced(np.where, "Where", (condition, value, other))
 
 
 def _sample(value: Any) -> Any:

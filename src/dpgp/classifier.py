@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import logit
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
 from dpgp.domain import Bounds, Box
 from dpgp.estimator import PrivateGP
-from dpgp.inference.conformal import COVERAGE
 from dpgp.ledger.ledger import Ledger
-from dpgp.numeric import numeric_vector
+from dpgp.model.predictions import ClassMethods
 from dpgp.outcomes.yes_no import class_box, class_numbers, two_classes
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.types import Array
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from dpgp.sites import Site
 
 
-class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
+class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ignore[misc]
     r"""Probabilities of two public classes under :math:`(\epsilon, \delta)`-differential privacy.
 
     The machinery of :class:`~dpgp.PrivateGPRegressor` on a target that is 0 or 1, whose noise is
@@ -116,43 +114,9 @@ class PrivateGPClassifier(ClassifierMixin, PrivateGP):  # type: ignore[misc]
         self.engine = engine
         self.site = site
 
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The two labels, in the order in which they were named."""
-        category = self._fitted().options.target_box.category(0)
-        return np.array([] if category is None else category.levels)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label that is more probable."""
-        return np.asarray(self.classes_[(self._chances(X) > 0.5).astype(int)])
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of both classes, one row for each of ``X``."""
-        p = self._chances(X)
-        return np.column_stack([1.0 - p, p])
-
-    def predict_proba_interval(self, X: Any, coverage: float = COVERAGE) -> tuple[Array, Array]:
-        """Return lower and upper ends of intervals for the probability of the second class."""
-        return self._fitted().predict_interval(self._inputs(X), coverage, latent=True)
-
-    def decision_function(self, X: Any) -> Array:
-        """Return the log odds of the second class."""
-        return np.asarray(logit(self._chances(X)))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of labels that are predicted; raw rows: for the curator."""
-        chances = self._chances(X)
-        numbers = class_numbers(y, len(chances), two_classes(self.classes))
-        if sample_weight is not None:
-            sample_weight = numeric_vector(sample_weight, len(chances), "sample_weight")
-        return float(np.average(numbers == (chances > 0.5), weights=sample_weight))
-
     def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
         """Draw the probability, as :meth:`dpgp.model.fitted.FittedModel.plot`."""
         return self._fitted().plot(ax)
-
-    def _chances(self, X: Any) -> Array:
-        return np.asarray(self._fitted().predict(self._inputs(X)))
 
     def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
         if targets > 1:

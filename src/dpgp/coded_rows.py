@@ -5,14 +5,21 @@ A table with texts and numbers is never made one array, which would have one typ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dpgp.categories import Categories, Category, read_categories
-from dpgp.numeric import as_floats, check_column_names, column_names, numeric_matrix
+from dpgp.numeric import (
+    as_floats,
+    check_column_names,
+    column_names,
+    nearest_name,
+    numeric_matrix,
+    what_it_has,
+)
 from dpgp.types import Array
 
 _NOT_A_TABLE = "`X` must be an array or table whose rows are equally long."
@@ -37,6 +44,11 @@ def coded_matrix(X: Any, categories: Categories, least: int = 1) -> Array:
         raise ValueError(_NOT_A_TABLE)
     if len(columns) != len(categories):
         raise ValueError(f"`X` must have {len(categories)} columns, got {len(columns)}.")
+    return coded_columns(columns, categories, least)
+
+
+def coded_columns(columns: Sequence[Any], categories: Categories, least: int = 1) -> Array:
+    """Return rows of numbers from columns, None for the category of one that holds numbers."""
     parts = [
         as_floats(column, "X") if category is None else _level_numbers(column, category)
         for column, category in zip(columns, categories, strict=True)
@@ -63,6 +75,38 @@ def categories_of(X: Any, categories: Any) -> Categories:
     if columns is None:
         raise ValueError(_NOT_A_TABLE)
     return read_categories(categories, names, len(columns))
+
+
+def named_columns(X: Any, names: Sequence[str] | None) -> Sequence[Any] | None:
+    """Return the columns of these names, whatever their order and whatever else a table has.
+
+    None where it has no names, or nobody knows which are wanted: columns are then as they come.
+    """
+    found = tuple(map(str, X)) if isinstance(X, Mapping) else column_names(X)
+    if found is None:
+        return None
+    if names is None:
+        if isinstance(X, Mapping):
+            raise ValueError(
+                "the model does not know the names of its inputs; pass rows, with columns in the "
+                "order of the fit."
+            )
+        return None
+    for name in names:
+        if found.count(name) != 1:
+            raise ValueError(_no_such_column(found, names, name))
+    columns = list(X.values()) if isinstance(X, Mapping) else columns_of(X)
+    if columns is None:
+        raise ValueError(_NOT_A_TABLE)
+    return [columns[found.index(name)] for name in names]
+
+
+def _no_such_column(found: Sequence[str], names: Sequence[str], missed: str) -> str:
+    if missed in found:
+        return f"`X` has several columns '{missed}'; rename all but one."
+    wanted = ", ".join(f"'{name}'" for name in names)
+    has = what_it_has(found, names, missed) or nearest_name(found, missed)
+    return f"`X` has no column '{missed}'; {has or f'it must have the columns {wanted}.'}"
 
 
 def columns_of(X: Any) -> Sequence[Any] | None:

@@ -249,8 +249,12 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
 
     def _inputs(self, X: Any) -> CodedRows:
         """Return new rows as numbers, their columns compared with those of :meth:`fit`."""
-        array = coded_matrix(X, self._fitted().options.box.categories)
-        self._check_columns(X, array, reset=False)
+        categories, has_names = self._fitted().options.box.categories, column_names(X) is not None
+        if has_names:  # before cells are read: columns in another order have other levels
+            self._check_columns(X, X, reset=False)
+        array = coded_matrix(X, categories)
+        if not has_names:
+            self._check_columns(X, array, reset=False)
         return CodedRows(array)
 
     def _check_columns(self, X: Any, array: Array, *, reset: bool) -> None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Collection, Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -21,6 +22,7 @@ from dpgp.types import Array
 
 _TIMES = ("date", "time", "duration", "period")
 _REAL = "biuf"  # NumPy's kinds
+MOST_LISTED = 40  # names of columns in a message: more would bury it
 _PLAIN = frozenset((int, float, bool, np.float64, np.int64, np.bool_))
 _TIME_TYPES = (date, time, timedelta, np.datetime64, np.timedelta64)
 
@@ -146,6 +148,27 @@ def check_no_row_as_names(names: Collection[str] | None, known: Collection[str] 
             "the column names of `X` hold numbers, as if its file had no header and a row of data "
             "became the feature names, which are published; name the columns first."
         )
+
+
+def what_it_has(names: Sequence[str], wanted: Sequence[str], missed: str) -> str:
+    """Say which columns a table has instead of the one that is missed, the nearest first.
+
+    Nothing where its names may be somebody's row, read from a file without a header: where one is a
+    number, or none is wanted.
+    """
+    if not set(names).intersection(wanted) or any(map(_is_number, names)):
+        return ""
+    near = nearest_name(names, missed)
+    listed = ", ".join(f"'{other}'" for other in names[:MOST_LISTED])
+    more = ", …" if len(names) > MOST_LISTED else ""
+    return f"{near + ' Its' if near else 'its'} columns are {listed}{more}."
+
+
+def nearest_name(names: Sequence[str], missed: str) -> str:
+    """Ask whether the name that is nearest to the one that is missed was meant, if one is near."""
+    spelt = {name.casefold(): name for name in names if not _is_number(name)}
+    near = get_close_matches(missed.casefold(), spelt, n=1)
+    return f"did you mean '{spelt[near[0]]}'?" if near else ""
 
 
 def holds_times(cells: Iterable[Any]) -> bool:

@@ -9,18 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 
 from dpgp.domain import Bounds, Box
 from dpgp.estimator import PrivateGP
-from dpgp.inference.conformal import COVERAGE
 from dpgp.ledger.ledger import Ledger
-from dpgp.model.methods import CentileMethods, PlotMethods
-from dpgp.numeric import (
-    Seed,
-    numeric_targets,
-    numeric_vector,
-)
+from dpgp.model.methods import PlotMethods
+from dpgp.model.predictions import CentileMethods, NumberMethods, ObservationMethods
+from dpgp.numeric import numeric_targets
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.types import Array
 
@@ -29,7 +24,14 @@ if TYPE_CHECKING:
     from dpgp.sites import Site
 
 
-class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP):  # type: ignore[misc]
+class PrivateGPRegressor(
+    NumberMethods,
+    ObservationMethods,
+    CentileMethods,
+    PlotMethods,
+    RegressorMixin,  # type: ignore[misc]
+    PrivateGP,
+):
     r"""Gaussian-process regression under :math:`(\epsilon, \delta)`-differential privacy.
 
     Protects inputs and targets. A noisy Gram matrix of features is released in stages, each about
@@ -179,51 +181,6 @@ class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP)
         self.ledger = ledger
         self.engine = engine
         self.site = site
-
-    def predict(
-        self, X: Any, return_std: bool = False, return_cov: bool = False, latent: bool = False
-    ) -> Any:
-        """Return the predictive mean, with standard deviations or covariances if asked.
-
-        As :meth:`dpgp.model.fitted.FittedModel.predict`.
-        """
-        return self._fitted().predict(self._inputs(X), return_std, return_cov, latent)
-
-    def predict_interval(
-        self, X: Any, coverage: float = COVERAGE, latent: bool = False
-    ) -> tuple[Array, Array]:
-        """Return lower and upper ends of intervals that hold new observations that often.
-
-        As :meth:`dpgp.model.fitted.FittedModel.predict_interval`.
-
-        >>> lower, upper = gp.predict_interval([[10.0]], coverage=0.9)
-        >>> bool(lower[0] < gp.predict([[10.0]])[0] < upper[0])
-        True
-        """
-        return self._fitted().predict_interval(self._inputs(X), coverage, latent)
-
-    def sample_y(
-        self, X: Any, n_samples: int = 1, random_state: Seed = 0, latent: bool = True
-    ) -> Array:
-        """Draw functions, or new observations with ``latent=False``, along the last axis.
-
-        As :meth:`dpgp.model.fitted.FittedModel.sample_y`.
-        """
-        return self._fitted().sample_y(self._inputs(X), n_samples, random_state, latent)
-
-    def log_predictive_density(self, X: Any, y: Any) -> Array:
-        """Return the log density of every target under its own prediction."""
-        return self._fitted().log_predictive_density(self._inputs(X), y)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return R², of several targets the average; raw rows without noise: for the curator."""
-        mean = self.predict(X)
-        targets = numeric_targets(y, len(mean))
-        if not np.isfinite(targets).all():
-            raise ValueError("`y` must be finite and complete to be compared with predictions.")
-        if sample_weight is not None:
-            sample_weight = numeric_vector(sample_weight, len(mean), "sample_weight")
-        return float(r2_score(targets, mean, sample_weight=sample_weight))
 
     def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
         return Box.from_bounds(self.target_bounds, targets, names, argument="target_bounds")

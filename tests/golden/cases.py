@@ -75,8 +75,8 @@ def predicted(model, y):
     both = {"of f": True, "of y": False}
     figures = {"log density": model.log_predictive_density(points, y).tolist()}
     for words, latent in both.items():
-        mean, std = model.predict(points, return_std=True, latent=latent)
-        _, covariance = model.predict(points, return_cov=True, latent=latent)
+        mean, std = model.mean(points, return_std=True, latent=latent)
+        _, covariance = model.mean(points, return_cov=True, latent=latent)
         lower, upper = model.predict_interval(points, 0.8, latent=latent)
         figures |= {
             f"mean {words}": mean.tolist(),

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 
 import dpgp
-from dpgp.model.methods import CENTILES
+from dpgp.model.predictions import CENTILES
 
 BOUNDS = {"bounds": (0, 1), "target_bounds": (-1, 3)}
 

@@ -43,7 +43,7 @@ def beliefs(places=200, doubt=0.0):
 def test_the_average_over_the_released_inputs_is_that_of_the_function(rare):
     model = rare.model_
     shares = model.density.weights / model.density.weights.sum()
-    p = model.predict(model.density.points)
+    p = model.mean(model.density.points)
     mean, _ = model.belief(0, model.unit_inputs(model.density.points))
     U = model.unit_inputs(model.density.points)
     error = np.sqrt(shares @ model.posteriors[0].covariance(U) @ shares) / 2
@@ -111,7 +111,7 @@ def test_beliefs_beyond_all_bounds_have_probabilities_within():
 def test_intervals_move_along_and_hold_the_probability(rare):
     X = rare.model_.density.points[:200]
     plain = replace(rare.model_, log_odds=())
-    a, p = rare.model_.odds(0).shift, rare.model_.predict(X)
+    a, p = rare.model_.odds(0).shift, rare.model_.mean(X)
     ends = rare.predict_proba_interval(X, coverage=0.2)
     for mine, other, outer in zip(
         ends,

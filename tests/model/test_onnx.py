@@ -20,7 +20,11 @@ from sklearn.gaussian_process.kernels import (
     RationalQuadratic,
 )
 
-from dpgp import NormalizedKernel, PrivateGPRegressor, ProductKernel, export
+import dpgp
+from dpgp import NormalizedKernel, PrivateGPClassifier, PrivateGPRegressor, ProductKernel, export
+from dpgp.export.traced_chances import traced_interval, traced_probability
+from dpgp.outcomes.chances import chance_interval
+from dpgp.outcomes.log_odds import LogOdds
 
 SCALE = 60.0  # half of the target's range
 MATERN = ConstantKernel(0.1) * Matern(0.5, nu=1.5) + DotProduct(0.3) + Matern([0.5, 1.0], nu=2.5)
@@ -169,7 +173,83 @@ def test_predictions_are_cut_to_the_bounds():
     gp.fit(X, np.full(400, 1500.0))  # another unit
     found = run(export.to_onnx(gp), X)
     assert gp.sample_y(X[:2]).min() > 220
-    assert_allclose(found["mean"], 220.0)
+    assert np.mean(found["mean"] == 220.0) > 0.9
     assert_allclose(found["mean"], gp.predict(X))
     assert found["upper"].max() <= 220.0
     assert found["lower"].min() >= 100.0
+
+
+def drawn(columns: int, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(columns)
+    X = generator.uniform(0.0, 10.0, (600, columns))
+    return X, generator.poisson(rate * np.exp(X[:, 0] / 6.0))
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5])
+def test_counts_have_whole_intervals_within_bounds_that_are_not(columns):
+    X, y = drawn(columns, 1.0)
+    gp = PrivateGPRegressor(3.0, 1e-5, bounds=(0, 10), target_bounds=(0.5, 11.7), counts=True)
+    gp.set_params(random_state=0, stages=2).fit(X, y)
+    check(gp, export.to_onnx(gp), 60)
+    found = run(export.to_onnx(gp), X)
+    assert set(found["lower"]) | set(found["upper"]) <= set(range(1, 12))
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5])
+@pytest.mark.parametrize("rate", [0.02, 0.6], ids=["rare", "frequent"])
+def test_classes_have_the_same_probabilities_and_intervals(columns, rate):
+    X, y = drawn(columns, rate)
+    clf = PrivateGPClassifier(3.0, 1e-5, bounds=(0, 10), classes=(False, True), stages=2)
+    clf.set_params(random_state=0).fit(X, y > 0)
+    new = np.random.default_rng(9).uniform(-1.0, 11.0, (200, columns))
+    found = run(export.to_onnx(clf), new)
+    assert list(found) == ["probability", "lower", "upper"]
+    ours = [clf.predict_proba(new)[:, 1], *clf.predict_proba_interval(new)]
+    assert_allclose(list(found.values()), ours, rtol=0, atol=1e-9)
+    assert np.ptp(ours[0]) > 0.01
+    new[3, 0] = np.nan
+    for values in run(export.to_onnx(clf), new).values():
+        assert np.flatnonzero(np.isnan(values)).tolist() == [3]
+    assert all(len(values) == 0 for values in run(export.to_onnx(clf), new[:0]).values())
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5])
+def test_levels_of_categories_are_taken_by_their_numbers(columns):
+    pandas = pytest.importorskip("pandas")
+    X, y = drawn(columns, 1.0)
+    table = pandas.DataFrame(X, columns=[f"x{k}" for k in range(columns)])
+    table.insert(0, "sex", np.where(y % 2 == 0, "F", "M"))
+    gp = PrivateGPRegressor(3.0, 1e-5, categories={"sex": ["F", "M"]}, target_bounds=(0, 12))
+    gp.set_params(bounds=dict.fromkeys(table.columns[1:], (0, 10)), random_state=0, stages=2)
+    found = run(export.to_onnx(gp.fit(table, y)), export.rows(gp, table))
+    assert_allclose(found["mean"], gp.predict(table), rtol=0, atol=1e-8)
+
+
+def test_classes_of_a_loaded_model_are_exported_alike(tmp_path):
+    X, y = drawn(2, 0.5)
+    clf = PrivateGPClassifier(3.0, 1e-5, bounds=(0, 10), classes=("no", "yes"), random_state=0)
+    clf.fit(X, np.where(y > 0, "yes", "no")).save(tmp_path / "model.json")
+    model = export.to_onnx(dpgp.load(tmp_path / "model.json"))
+    assert_allclose(run(model, X)["probability"], clf.predict_proba(X)[:, 1], atol=1e-9)
+    target = json.loads({entry.key: entry.value for entry in model.metadata_props}["target"])
+    assert target["levels"] == ["no", "yes"]
+
+
+BELIEFS = [
+    (m + d, s) for m in (-2.0, -0.1, 0.0, 0.4, 0.5, 0.7, 1.0, 3.0) for d in (-1e-3, 0.0, 0.05)
+    for s in (1e-3, 0.02, 0.3, 2.0)
+]  # fmt: skip
+LINKS = [LogOdds(), LogOdds(0.3, -0.7, 1.4, 0.05), LogOdds(-2.0, 1.0, 0.3, 0.4)]
+
+
+@pytest.mark.parametrize("odds", LINKS)
+@pytest.mark.parametrize("coverage", [0.5, 0.95])
+def test_formulas_of_probabilities_hold_far_beyond_the_bounds(odds, coverage):
+    mean, std = np.array(BELIEFS).T
+    p = odds.probability(mean, std)
+    with np.errstate(over="ignore"):  # e^{z²} where it is not taken
+        found = traced_probability(mean, std, odds)
+        ends = traced_interval(mean, std, coverage, odds, found)
+    assert_allclose(found, p, rtol=1e-7, atol=0)
+    expected = odds.interval(mean, std, *chance_interval(mean, std, coverage))
+    assert_allclose(ends, expected, rtol=1e-6, atol=1e-9)

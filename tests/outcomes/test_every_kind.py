@@ -107,7 +107,7 @@ def test_what_is_observed_can_be_observed(model, kind):
 
 def test_means_and_intervals_of_the_function_keep_the_bounds(model):
     X, _ = rows(model.options.columns, 30)
-    mean, std = model.predict(X, return_std=True, latent=True)
+    mean, std = model.mean(X, return_std=True, latent=True)
     lower, upper = model.predict_interval(X, 0.9, latent=True)
     box = model.options.target_box
     assert np.all(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from report_models import fitted
 
-from dpgp.model.methods import CENTILES
+from dpgp.model.predictions import CENTILES
 from dpgp.report.model_plot import _apart, centiles_along, typical_inputs
 
 mpl.use("Agg")

@@ -96,8 +96,8 @@ def rare_scores(
     model: FittedModel, X: Array, came: Array, best: Array, events: float = 0.0
 ) -> RareScores:
     """Score a model's probabilities by what came, true probabilities or outcomes."""
-    p, a = model.predict(X), model.odds(0).shift
-    shifted = replace(model, log_odds=(LogOdds(shift=a, level=a),)).predict(X)
+    p, a = model.mean(X), model.odds(0).shift
+    shifted = replace(model, log_odds=(LogOdds(shift=a, level=a),)).mean(X)
     said, seen = reliability(p, came)
     return RareScores(
         events=events,
@@ -105,7 +105,7 @@ def rare_scores(
         prevalence=float(came.mean()),
         log_loss=expected_loss(p, came),
         shifted=expected_loss(shifted, came),
-        average_alone=expected_loss(_average_alone(model).predict(X), came),
+        average_alone=expected_loss(_average_alone(model).mean(X), came),
         constant=expected_loss(np.full_like(came, came.mean()), came),
         best=expected_loss(best, came),
         said=said,
@@ -119,7 +119,7 @@ def _average_alone(model: FittedModel) -> FittedModel:
     density = model.density
     if density is None:
         raise ValueError("a model without a density of its inputs has no average.")
-    average = np.average(model.predict(density.points), weights=density.weights)
+    average = np.average(model.mean(density.points), weights=density.weights)
     return replace(model, log_odds=(LogOdds(level=float(logit(average)), slope=0.0),))
 
 

@@ -19,7 +19,7 @@ from dpgp.effects.records import Range, Share
 from dpgp.features.inducing import DictionaryValues
 from dpgp.inference.posterior import Posterior, mixture_half_width
 from dpgp.model.input_model import sample_size
-from dpgp.model.methods import checked_coverage
+from dpgp.model.predictions import checked_coverage
 from dpgp.types import Array
 
 if TYPE_CHECKING:

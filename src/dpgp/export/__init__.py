@@ -53,16 +53,12 @@ def to_onnx(model: Any, target: int | None = None) -> Any:
 
     Input ``X``: rows of raw inputs in double precision, as :func:`rows` returns them. Outputs, one
     number a row: ``mean``, ``std`` of a new observation, ``latent_std`` of the function, and the
-    ends ``lower`` and ``upper`` of the calibrated 95 % interval. ``target`` chooses among several
-    targets. Needs the package onnx; predicting with the model needs onnxruntime or another runtime,
+    ends ``lower`` and ``upper`` of the calibrated 95 % interval; of two classes ``probability`` of
+    the second one, and the ends of the interval for it. ``target`` chooses among several targets.
+    Needs the package onnx; predicting with the model needs onnxruntime or another runtime,
     and no dpgp.
     """
-    from dpgp.export.onnx_model import build, describe
-    from dpgp.inference.conformal import COVERAGE
+    from dpgp.export.onnx_model import build
     from dpgp.model.fitted import fitted_model
 
-    numbers = specification(model, target)
-    fitted = fitted_model(model)
-    graph = build(numbers, fitted.calibrations[target or 0].ends(COVERAGE))
-    describe(graph, fitted, target or 0)
-    return graph
+    return build(fitted_model(model), target)

@@ -1,4 +1,4 @@
-"""A specification as an ONNX model in double precision: raw inputs in, mean and deviations out.
+"""A fitted model as an ONNX model in double precision: raw inputs in, predictions out.
 
 The graph is written from the trace of :mod:`dpgp.export.specify`.
 """
@@ -6,14 +6,16 @@ The graph is written from the trace of :mod:`dpgp.export.specify`.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpgp import __version__
 from dpgp.arithmetic import TRACE, Placeholder
-from dpgp.export.specify import Covariances
+from dpgp.effects.functionals import function_factor
+from dpgp.export.specify import Covariances, specification_of
+from dpgp.export.traced_chances import normal_factor, traced_interval, traced_probability
 from dpgp.inference.conformal import COVERAGE
 from dpgp.package import install
 
@@ -30,26 +32,35 @@ if TYPE_CHECKING:
 OPSET, IR_VERSION = 17, 8  # readable by every runtime since 2022
 
 
-def build(specification: dict[str, Any], ends: tuple[float, float]) -> Any:
-    """Return the model: ``mean``, ``std``, ``latent_std``, ``lower`` and ``upper`` of rows ``X``.
+def build(model: FittedModel, target: int | None) -> Any:
+    """Return the graph of one target, with the guarantee in its metadata.
 
-    The interval lies between the ``ends``, in standard deviations of a new observation from the
-    mean; all are cut to the public bounds of the target.
+    Outputs of rows ``X`` are those of the link that the kind of outcome has: ``mean``, ``std``,
+    ``latent_std``, ``lower`` and ``upper``, or ``probability``, ``lower`` and ``upper``.
     """
-    columns, graph = len(specification["inputs"]["low"]), _Graph()
-    values = _predictions(specification, columns, ends)
+    k, columns, graph = model.chosen_target(target), model.options.columns, _Graph()
+    link = LINKS[str(model.outcome.in_browser["link"])]
+    values = link(model, k, _belief(specification_of(model, k), columns))
     outputs = [graph.output(name, value) for name, value in values.items()]
     rows = helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["n", columns])
     constants = list(graph.constants.values())
     drawn = helper.make_graph(graph.nodes, "dpgp", [rows], outputs, constants)
     opset = [helper.make_opsetid("", OPSET)]
-    return helper.make_model(drawn, opset_imports=opset, ir_version=IR_VERSION)
+    written = helper.make_model(drawn, opset_imports=opset, ir_version=IR_VERSION)
+    _describe(written, model, k)
+    return written
 
 
-def _predictions(
-    specification: dict[str, Any], columns: int, ends: tuple[float, float]
-) -> dict[str, Any]:
-    """Return the outputs of the graph, m(x) = φᵀw̄ and var f = φᵀVφ + what φ misses, as formulas."""
+class _Belief(NamedTuple):
+    """Formulas of what is believed of f and of a new observation, in units of the target."""
+
+    mean: Any
+    latent_std: Any
+    std: Any
+
+
+def _belief(specification: dict[str, Any], columns: int) -> _Belief:
+    """Return m(x) = φᵀw̄ and the roots of var f = φᵀVφ + what φ misses and c²(var f + σ²)."""
     covariances, scale = Covariances(specification, TRACE), float(specification["scale"])
     m, S = (np.asarray(specification[name], dtype=np.float64) for name in ("m", "S"))
     U = covariances.unit_inputs(Placeholder("Input", [], np.empty((0, columns))))
@@ -57,21 +68,41 @@ def _predictions(
     learned = TRACE.clip(TRACE.einsum("nd,nd->n", phi @ S, phi), 0.0, np.inf)
     variance = learned + covariances.missing_variance(U, phi)
     noise = float(specification["noise_variance"])
-    centre = float(specification["centre"])
+    return _Belief(
+        mean=float(specification["centre"]) + scale * TRACE.einsum("nd,d->n", phi, m),
+        latent_std=scale * TRACE.sqrt(variance),
+        std=scale * (TRACE.sqrt(variance + noise) * covariances.local_scale(U)),
+    )
 
-    def cut(value: Any) -> Any:
-        return TRACE.clip(value, centre - scale, centre + scale)
 
-    mean = cut(centre + scale * TRACE.einsum("nd,d->n", phi, m))
-    std = scale * (TRACE.sqrt(variance + noise) * covariances.local_scale(U))
-    lower, upper = ends
-    return {
-        "mean": mean,
-        "std": std,
-        "latent_std": scale * TRACE.sqrt(variance),
-        "lower": cut(mean + lower * std),
-        "upper": cut(mean + upper * std),
-    }
+def _numbers(model: FittedModel, target: int, belief: _Belief) -> dict[str, Any]:
+    """Return what is predicted of a number, or of a count, whose interval has whole ends."""
+    box = model.options.target_box
+    low, high = float(box.low[target]), float(box.high[target])
+    mean = TRACE.clip(belief.mean, low, high)
+
+    def observed(t: float) -> Any:
+        value = TRACE.clip(mean + t * belief.std, low, high)
+        if not model.outcome.in_browser["whole"]:
+            return value
+        return TRACE.clip(np.floor(value + 0.5), np.ceil(low), np.floor(high))
+
+    lower, upper = map(observed, model.calibrations[target].ends(COVERAGE))
+    deviations = {"std": belief.std, "latent_std": belief.latent_std}
+    return {"mean": mean, **deviations, "lower": lower, "upper": upper}
+
+
+def _chances(model: FittedModel, target: int, belief: _Belief) -> dict[str, Any]:
+    """Return the probability of the second class, and the interval for it."""
+    odds, mean = model.odds(target), belief.mean
+    p = traced_probability(mean, belief.latent_std, odds)
+    factor = function_factor(model.posteriors[target], COVERAGE) / normal_factor(COVERAGE)
+    lower, upper = traced_interval(mean, factor * belief.latent_std, COVERAGE, odds, p)
+    return {"probability": p, "lower": lower, "upper": upper}
+
+
+LINKS = {"bounds": _numbers, "chance": _chances}
+"""What is predicted from a belief, by the links of kinds of outcomes."""
 
 
 class _Graph:
@@ -110,7 +141,7 @@ class _Graph:
         return str(self.constants[key].name)
 
 
-def describe(graph: Any, model: FittedModel, target: int) -> None:
+def _describe(graph: Any, model: FittedModel, target: int) -> None:
     """Write the guarantee, the columns and their bounds into the model's metadata."""
     certificate = model.certificate
     graph.producer_name, graph.producer_version = "dpgp", __version__

@@ -50,6 +50,10 @@ class InducingFeatures:
     kernel: Any
     anchors: Array
 
+    def __post_init__(self) -> None:
+        # as a file gives them back: their order in memory decides on last bits
+        object.__setattr__(self, "anchors", np.ascontiguousarray(self.anchors))
+
     @property
     def dimension(self) -> int:
         """Number of inducing points."""

@@ -10,24 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from dpgp.blas import symmetric_root
-from dpgp.coded_rows import CodedRows, coded_matrix
+from dpgp.coded_rows import CodedRows, coded_columns, coded_matrix, named_columns
 from dpgp.features.inputs import UnitInputs
-from dpgp.inference.conformal import COVERAGE, Calibration
+from dpgp.inference.conformal import Calibration
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.predictive import Predictive, predictives
 from dpgp.inference.stage import StageRelease
 from dpgp.model.input_model import InputDensity
-from dpgp.model.methods import (
+from dpgp.model.methods import EffectMethods, OutputMethods, PlotMethods
+from dpgp.model.predictions import (
     CentileMethods,
-    EffectMethods,
-    OutputMethods,
-    PlotMethods,
+    ClassMethods,
+    NumberMethods,
+    ObservationMethods,
     checked_coverage,
     side_by_side,
 )
-from dpgp.numeric import Seed, as_random_state, column_names
 from dpgp.options import Options
 from dpgp.outcomes import ObservationLaw, OutcomeKind
 from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds
@@ -43,7 +42,9 @@ NINE_IN_TEN = (0.05, 0.5, 0.95)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
+class FittedModel(
+    NumberMethods, ObservationMethods, CentileMethods, EffectMethods, OutputMethods, PlotMethods
+):
     """A Gaussian process fitted under differential privacy. No row of the data is in it.
 
     ``posteriors``, ``calibrations`` and ``stages`` have one entry a target, and so have ``scales``,
@@ -123,74 +124,21 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
         """Return the median of these draws between two values that hold nine in ten of them."""
         return low_median_high(self.noise_draws(target))
 
-    def predict(
+    def mean(
         self, X: Any, return_std: bool = False, return_cov: bool = False, latent: bool = False
     ) -> Any:
         """Return the predictive mean, with standard deviations or covariances if asked.
 
-        The mean is cut to the public bounds of the target. ``latent=True`` is about the function,
-        ``latent=False`` about new observations of it, whose standard deviation follows the local
-        scale where one was learned; :meth:`predict_interval` is calibrated. Of two classes the mean
-        is the probability of the second one.
+        As :meth:`predict` of numbers; of two classes the mean is the probability of the second one.
         """
         if return_std and return_cov:
             raise ValueError("`return_std` and `return_cov` cannot both be true; ask for one.")
         U = self.unit_inputs(X)
-        one = self._mean_and_covariance if return_cov else self.mean_and_std
+        one = self.mean_and_covariance if return_cov else self.mean_and_std
         parts = [one(k, U, latent) for k in range(self.n_targets)]
         mean = side_by_side([self.within_bounds(k, mean) for k, (mean, _) in enumerate(parts)])
         second = side_by_side([second for _, second in parts])
         return (mean, second) if return_std or return_cov else mean
-
-    def predict_interval(
-        self, X: Any, coverage: float = COVERAGE, latent: bool = False
-    ) -> tuple[Array, Array]:
-        """Return lower and upper ends of intervals that hold new observations that often.
-
-        They are central: as many observations are expected below as above. What holds on average
-        and what at each x is in docs/intervals.md. Cut to the public bounds of the target. With
-        ``latent=True`` they are the posterior's own intervals for the function, and of two classes
-        for the probability of the second one.
-        """
-        U = self.unit_inputs(X)
-        one = self.function_interval if latent else self.observation_interval
-        lower, upper = zip(*(one(k, U, coverage) for k in range(self.n_targets)), strict=True)
-        return side_by_side(lower), side_by_side(upper)
-
-    def sample_y(
-        self, X: Any, n_samples: int = 1, random_state: Seed = 0, latent: bool = True
-    ) -> Array:
-        """Draw ``n_samples`` functions from the posterior at ``X``, along the last axis.
-
-        They are Gaussian around the mean before it is cut, and may leave the target's bounds. With
-        ``latent=False`` they are new observations, of the calibrated law at each x and within the
-        bounds, correlated as the posterior says. Probabilities are cut to [0, 1].
-        """
-        U, generator = self.unit_inputs(X), as_random_state(random_state)
-        draws = []
-        for k in range(self.n_targets):
-            mean, covariance = self._mean_and_covariance(k, U, latent)
-            normal = generator.standard_normal((len(mean), n_samples))
-            errors = symmetric_root(covariance) @ normal
-            if latent:
-                drawn = mean[:, None] + errors
-                bounded = self.outcome.function_is_bounded
-                draws.append(self.within_bounds(k, drawn) if bounded else drawn)
-            else:
-                scores = errors / np.sqrt(np.diag(covariance))[:, None]
-                draws.append(self.observations(k, U).draw(scores))
-        return draws[0] if len(draws) == 1 else np.stack(draws, axis=1)
-
-    def log_predictive_density(self, X: Any, y: Any) -> Array:
-        """Return the log density of every target under its own prediction.
-
-        It is that of a Gaussian whose standard deviation is calibrated as intervals are: that of
-        :meth:`predict` times the root mean square of the released law of scaled residuals. Of two
-        classes it is the log probability of the label.
-        """
-        mean, std = self.predict(X, return_std=True)
-        scales = np.array([calibration.scale for calibration in self.calibrations])
-        return self.outcome.log_density(y, mean, std * (scales if std.ndim > 1 else scales[0]))
 
     @cached_property
     def health(self) -> tuple[str, ...]:
@@ -212,7 +160,7 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
 
     def raw_inputs(self, X: Any) -> Array:
         """Return rows as numbers; an error where columns or cells are not what the model takes."""
-        inputs = X.values if isinstance(X, CodedRows) else self._coded(X)
+        inputs = self._inputs(X).values
         categories = self.options.box.categories  # none at all where all inputs are numbers
         for name, category, column in zip(self.input_names, categories, inputs.T, strict=False):
             if category is not None and np.isnan(column).any():
@@ -227,16 +175,18 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
             )
         return inputs
 
-    def _coded(self, X: Any) -> Array:
-        box = self.options.box
-        inputs, columns = coded_matrix(X, box.categories), len(box.low)
-        if inputs.shape[1] != columns:
-            raise ValueError(f"`X` must have {columns} columns, got {inputs.shape[1]}.")
-        names = column_names(X)
-        if names is not None and box.names is not None and names != box.names:
-            wanted = ", ".join(box.names)
-            raise ValueError(f"`X` must have the model's columns, in its order: {wanted}.")
-        return inputs
+    def _inputs(self, X: Any) -> CodedRows:
+        """Return rows as numbers: columns by their names, in any order, or as they come."""
+        if isinstance(X, CodedRows):
+            return X
+        box, count = self.options.box, self.options.columns
+        columns = named_columns(X, box.names)
+        if columns is not None:
+            return CodedRows(coded_columns(columns, tuple(map(box.category, range(count)))))
+        inputs = coded_matrix(X, box.categories)
+        if inputs.shape[1] != count:
+            raise ValueError(f"`X` must have {count} columns, got {inputs.shape[1]}.")
+        return CodedRows(inputs)
 
     def unit_inputs(self, X: Any) -> Array:
         """Return raw inputs clipped to their bounds, scaled to [−1, 1]^D and warped."""
@@ -296,7 +246,8 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
         box = self.options.target_box
         return float(box.low[target]), float(box.high[target])
 
-    def _mean_and_covariance(self, target: int, U: Array, latent: bool) -> tuple[Array, Array]:
+    def mean_and_covariance(self, target: int, U: Array, latent: bool) -> tuple[Array, Array]:
+        """Return mean, not yet cut, and covariance of one target between unit inputs."""
         posterior, scale = self.posteriors[target], self._scale(target)
         mean, std = self.mean_and_std(target, U, latent)
         covariance = posterior.covariance(U)
@@ -324,6 +275,18 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
 
     def _fitted(self) -> FittedModel:
         return self
+
+
+class FittedClassifier(ClassMethods, FittedModel):  # type: ignore[misc]
+    """A model of classes: ``predict`` returns labels, and there are ``predict_proba`` and others.
+
+    All the rest is as of a :class:`FittedModel`, with 0 and 1 for the two classes.
+    """
+
+
+def model_class(outcome: OutcomeKind) -> type[FittedModel]:
+    """Return what a fitted model of such an outcome is."""
+    return FittedClassifier if outcome.labels else FittedModel
 
 
 def low_median_high(draws: Array) -> tuple[float, float, float]:

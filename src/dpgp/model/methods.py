@@ -1,4 +1,7 @@
-"""What fitted estimators and fitted models answer alike: quantiles, effects, files, figures."""
+"""What fitted estimators and fitted models answer alike: effects, files, figures.
+
+Predictions are in dpgp.model.predictions.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +10,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from scipy.special import ndtri
-
+from dpgp.coded_rows import CodedRows
 from dpgp.inference.conformal import COVERAGE
-from dpgp.numeric import as_floats
-from dpgp.outcomes.number import checked_targets
-from dpgp.types import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dpgp.effects.records import Effect, Importance, Interactions, Share
     from dpgp.model.fitted import FittedModel
-
-CENTILES = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
-"""Those of a growth chart."""
-
-OUTERMOST = 1e-9
-"""Probability beyond which no law is told from a histogram: |z| is at most 6."""
 
 
 class HasModel:
@@ -34,45 +26,9 @@ class HasModel:
     def _fitted(self) -> FittedModel:
         raise NotImplementedError
 
-
-class CentileMethods(HasModel):
-    """Quantiles and z-scores of a fitted estimator and a fitted model alike.
-
-    They follow the released law of (y − m(x))/c(x)s(x), which need not be symmetric.
-    docs/how-to/centiles.md
-    """
-
-    def predict_quantile(self, X: Any, quantiles: Sequence[float] | float = CENTILES) -> Array:
-        """Return quantiles of new observations at ``X``, one row a quantile.
-
-        With several targets they are along the last axis. Quantiles never cross and lie within the
-        public bounds of the target.
-
-        >>> low, high = gp.predict_quantile([[10.0]], [0.03, 0.97])
-        >>> bool(low[0] < high[0])
-        True
-        """
-        model, levels = self._fitted(), checked_levels(quantiles)
-        U = model.unit_inputs(X)
-        laws = [model.observations(k, U) for k in range(model.n_targets)]
-        return side_by_side([np.array([law.quantile(p) for p in levels]) for law in laws])
-
-    def z_score(self, X: Any, y: Any) -> Array:
-        r"""Return where observations ``y`` stand among others with the same inputs.
-
-        :math:`z = \Phi^{-1}(F((y - m(x))/c(x)s(x)))`: 0 at the median, 1.88 at the 97th centile.
-
-        >>> short, tall = gp.z_score([[10.0], [10.0]], [100.0, 160.0])
-        >>> bool(short < 0 < tall)
-        True
-        """
-        model = self._fitted()
-        mean, std = model.predict(X, return_std=True)
-        t = (checked_targets(y, mean) - mean) / std
-        columns = np.reshape(t, (len(mean), -1)).T
-        pairs = zip(model.calibrations, columns, strict=True)
-        levels = np.array([calibration.level(column) for calibration, column in pairs]).T
-        return np.asarray(ndtri(np.clip(levels, OUTERMOST, 1 - OUTERMOST)).reshape(t.shape))
+    def _inputs(self, X: Any) -> CodedRows:
+        """Return new rows as numbers, their columns compared with those of the fit."""
+        raise NotImplementedError
 
 
 class EffectMethods(HasModel):
@@ -130,7 +86,7 @@ class EffectMethods(HasModel):
         """Return the differences f(X2) − f(X1), row by row; one row may stand for all."""
         from dpgp.effects.averages import contrast
 
-        return contrast(self._fitted(), X1, X2, coverage, target)
+        return contrast(self._fitted(), self._inputs(X1), self._inputs(X2), coverage, target)
 
     def average(
         self,
@@ -163,7 +119,8 @@ class EffectMethods(HasModel):
         """
         from dpgp.effects.averages import slope
 
-        return slope(self._fitted(), column, X, coverage, target)
+        rows = None if X is None else self._inputs(X)
+        return slope(self._fitted(), column, rows, coverage, target)
 
 
 class OutputMethods(HasModel):
@@ -204,25 +161,3 @@ class PlotMethods(HasModel):
         from dpgp.report.model_plot import draw_centiles, draw_model
 
         return (draw_centiles if centiles else draw_model)(self._fitted(), ax, target)
-
-
-def checked_levels(quantiles: Any) -> Array:
-    """Return levels of quantiles as an array; an error where one is not within (0, 1)."""
-    levels = np.atleast_1d(as_floats(quantiles, "quantiles"))
-    if levels.ndim != 1 or not levels.size or not np.all((levels > 0.0) & (levels < 1.0)):
-        raise ValueError(
-            f"`quantiles` must lie strictly between 0 and 1, got {quantiles}; 0.5 is the median."
-        )
-    return levels
-
-
-def checked_coverage(coverage: float) -> float:
-    """Return how often an interval shall hold; an error where that is not within (0, 1)."""
-    if not 0.0 < coverage < 1.0:
-        raise ValueError(f"`coverage` must lie strictly between 0 and 1, got {coverage}.")
-    return coverage
-
-
-def side_by_side(parts: Sequence[Array]) -> Array:
-    """Return a single target's result as it is, several side by side along the last axis."""
-    return parts[0] if len(parts) == 1 else np.stack(parts, axis=-1)

@@ -14,6 +14,7 @@ from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds
 from dpgp.types import Array
 
 if TYPE_CHECKING:
+    from dpgp.categories import Level
     from dpgp.domain import Box
     from dpgp.inference.conformal import Calibration
 
@@ -112,11 +113,11 @@ class OutcomeKind(ABC):
     """What a forecast cannot be told of it: the argument, and why."""
 
     why_no_export: ClassVar[str | None] = None
-    """Why other libraries cannot predict it; None where they can."""
+    """Why libraries of Gaussian processes cannot predict it; None where they can."""
 
     in_browser: ClassVar[Mapping[str, str | bool]] = {"link": "bounds", "whole": False}
-    """How report/html/posterior.js predicts it: its mean is cut to "bounds" or a "chance", and
-    observations are whole numbers or not."""
+    """How report/html/posterior.js and ONNX predict it: its mean is cut to "bounds" or a "chance",
+    and observations are whole numbers or not."""
 
     little_known_is: ClassVar[str] = ""
     """What :meth:`little_known` is, in words."""
@@ -163,6 +164,11 @@ class OutcomeKind(ABC):
     def settings(self) -> dict[str, bool]:
         """The options that ask for it, as a model file keeps them."""
         return {} if self.option is None else {self.option: True}
+
+    @property
+    def labels(self) -> tuple[Level, ...]:
+        """The public labels that an observation is one of; none of numbers."""
+        return ()
 
     def variance(self, prevalence: float | None) -> float | None:
         """Return the variance of observations in squared half-widths, where the kind tells it."""

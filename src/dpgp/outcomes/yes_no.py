@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from scipy.special import ndtr
 
-from dpgp.categories import Category, listed_levels
+from dpgp.categories import Category, Level, listed_levels
 from dpgp.coded_rows import columns_of, elements
 from dpgp.domain import Box
 from dpgp.outcomes.base import Ends, Location, OutcomeKind
@@ -107,8 +107,8 @@ class YesNo(OutcomeKind):
         )
     }
     why_no_export: ClassVar[str | None] = (
-        "models of two classes have no export: others would not keep probabilities within 0 and "
-        "1; predict with `dpgp.load`."
+        "libraries of Gaussian processes would not keep the probabilities of two classes within 0 "
+        "and 1; use `to_onnx`, or predict with `dpgp.load`."
     )
     in_browser: ClassVar[Mapping[str, str | bool]] = {"link": "chance", "whole": False}
 
@@ -116,8 +116,8 @@ class YesNo(OutcomeKind):
     mean_word: ClassVar[str] = "probability"
     prediction_columns: ClassVar[tuple[str, ...]] = ("probability", "lower", "upper")
     how_to_predict: ClassVar[tuple[str, ...]] = (
-        "probability = model.predict(new)",
-        "lower, upper = model.predict_interval(new, coverage=0.95, latent=True)",
+        "probability = model.predict_proba(new)[:, 1]",
+        "lower, upper = model.predict_proba_interval(new, coverage=0.95)",
     )
     about_intervals: ClassVar[str] = (
         "Intervals are for the probability itself, by the model's own account. Far from the data "
@@ -136,6 +136,11 @@ class YesNo(OutcomeKind):
         if category is None:
             raise ValueError(f"a target of yes and no needs `classes`: {_WHY_PUBLIC}.")
         return cls(category)
+
+    @property
+    def labels(self) -> tuple[Level, ...]:
+        """The two labels, the one that counts as yes last."""
+        return self.category.levels
 
     def variance(self, prevalence: float | None) -> float:
         """Return 4q(1 − q) of a prevalence q, or what is usual."""

@@ -8,9 +8,9 @@ read tables.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 
+from dpgp.numeric import what_it_has
 from dpgp.plain_text import clean_name as clean_name
 from dpgp.study.errors import RefusedError, Words
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STANDARD_INPUT = "-"
-MOST_LISTED = 40  # names of columns in a message: more would bury it
+NO_HEADER = "its first line must name the columns, in the same spelling."
 
 CHANGED = "the table changed while it was read; leave it alone until the fit is done."
 DAMAGED = "the file is damaged, or cut short; write it again."
@@ -89,27 +89,8 @@ def require(file: TableFile, names: Sequence[str]) -> None:
                 f"{file.where}the table has several columns '{name}'; rename all but one."
             )
         if name not in file.names:
-            found = _what_it_has(file.names, names, name)
+            found = what_it_has(file.names, names, name) or NO_HEADER
             raise TableError(f"{file.where}the table has no column '{name}'; {found}")
-
-
-def _what_it_has(names: Sequence[str], wanted: Sequence[str], missed: str) -> str:
-    # a file without a header has somebody's row in its first line
-    if not set(names).intersection(wanted) or any(map(_is_number, names)):
-        return "its first line must name the columns, in the same spelling."
-    near = get_close_matches(missed, names, n=1)
-    meant = f"did you mean '{near[0]}'? Its" if near else "its"
-    listed = ", ".join(f"'{other}'" for other in names[:MOST_LISTED])
-    more = ", …" if len(names) > MOST_LISTED else ""
-    return f"{meant} columns are {listed}{more}."
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def opened_file(path: str, where: str) -> BinaryIO:

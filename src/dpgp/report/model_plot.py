@@ -12,7 +12,7 @@ from dpgp.arithmetic import TINY
 from dpgp.effects.importance import what_matters
 from dpgp.inference.conformal import COVERAGE
 from dpgp.model.input_model import densities, typical_inputs
-from dpgp.model.methods import CENTILES
+from dpgp.model.predictions import CENTILES
 from dpgp.report.model_map import draw_two_inputs
 from dpgp.report.names import entitle, make_room, name_axes, name_levels
 from dpgp.report.style import (

@@ -21,13 +21,9 @@ if TYPE_CHECKING:
     from dpgp.planning.plan import Curve, Plan
 
 
-NEXT = (
-    ".plot()",
-    ".importance()",
-    ".predict(X, return_std=True)",
-    ".predict_interval(X)",
-    '.save("model.json")',
-)
+NEXT = (".plot()", ".importance()", '.save("model.json")')
+NUMBERS_NEXT = (".predict(X, return_std=True)", ".predict_interval(X)")
+CLASSES_NEXT = (".predict_proba(X)", ".predict_proba_interval(X)")
 PLAN_NEXT = (".plot()", ".epsilon_for(error=…)", ".curve(epsilons=[…])")
 
 
@@ -43,11 +39,16 @@ def model_html(model: FittedModel, name: str = "FittedModel") -> str:
         table(COLUMN_HEADINGS, model.column_rows()),
         pairs(_facts(model)),
         *([paragraph(LOOKS_WRONG), bullets(model.health)] if model.health else []),
-        calls("Next:", NEXT if name == "FittedModel" else (*NEXT, ".certificate_")),
+        calls("Next:", _next_calls(model, name)),
     ]
     title = promise if certificate.is_private else "NOT PRIVATE"
     colour = GOOD if certificate.is_private else BAD
     return card(f"{name}, fitted: {title}", parts, colour)
+
+
+def _next_calls(model: FittedModel, name: str) -> tuple[str, ...]:
+    certificate = () if name == "FittedModel" else (".certificate_",)
+    return (*(CLASSES_NEXT if model.outcome.labels else NUMBERS_NEXT), *NEXT, *certificate)
 
 
 def _facts(model: FittedModel) -> list[tuple[str, str]]:

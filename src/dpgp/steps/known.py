@@ -25,7 +25,7 @@ from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS, anchors_among
 from dpgp.inference.many.tails import line_of_tails
 from dpgp.inference.many.target import first_clip
 from dpgp.kernels.linear import BrokenLines
-from dpgp.model.fitted import FittedModel
+from dpgp.model.fitted import FittedModel, model_class
 from dpgp.model.input_model import InputDensity
 from dpgp.model.log_odds import log_odds_of
 from dpgp.options import Options
@@ -231,7 +231,7 @@ class Known:
 
     def fitted(self, certificate: Certificate) -> FittedModel:
         """Return all that leaves a fit: functions of releases and of public choices."""
-        model = FittedModel(
+        model = model_class(self.options.outcome)(
             options=self.options,
             inputs=self.inputs,
             posteriors=self.fit.posteriors,

@@ -56,7 +56,7 @@ from dpgp.model.file.releases import (
     stages_to_json,
 )
 from dpgp.model.file.settings import settings_from_json, settings_to_json
-from dpgp.model.fitted import FittedModel
+from dpgp.model.fitted import FittedModel, model_class
 
 KIND = "dpgp model"
 FORMAT = CLASSES_FROM
@@ -153,7 +153,7 @@ def decode(document: Any) -> FittedModel:
     target_box = targets_from_json(fields["targets"], len(models), version)
     certificate = certificate_from_json(fields["guarantee"])
     options = settings_from_json(fields["settings"], inputs.box, target_box, certificate.per_person)
-    model = FittedModel(
+    model = model_class(options.outcome)(
         options=options,
         inputs=inputs,
         posteriors=tuple(posterior for posterior, _ in models),

@@ -25,7 +25,7 @@ from dpgp.kernels.known import FORMULAS
 from dpgp.kernels.parameters import Parameter
 from dpgp.kernels.stationary import Stationary
 from dpgp.model.input_model import densities
-from dpgp.model.methods import CENTILES
+from dpgp.model.predictions import CENTILES
 from dpgp.types import Array
 
 if TYPE_CHECKING:
