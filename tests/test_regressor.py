@@ -127,7 +127,7 @@ def test_stages_keep_to_their_shares():
     certificate = regressor(stages=(1, 3), warp=False, calibrate=False).fit(*data()).certificate_
     first, law, second, guard = (release.mu**2 for release in certificate.releases)
     assert second / first == pytest.approx(3.0, rel=1e-9)
-    assert guard / (first + law + second + guard) == pytest.approx(0.03, rel=1e-9)
+    assert guard / (first + law + second + guard) == pytest.approx(0.05, rel=1e-9)
 
 
 def test_without_a_seed_it_is_private_and_differs_every_time():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dpgp_experiments.mistake_list import CITIES, MISTAKES, Mistake, people
-from dpgp_experiments.mistakes import Told, When, _draw, _table, made
+from dpgp_experiments.mistakes import WhatWasSaid, When, _draw, _table, made
 
 SEED = 0
 TABLE = people(SEED)
@@ -65,7 +65,7 @@ def test_it_is_heard_when_and_what_is_said(do, when, words):
 
 
 def test_the_table_counts_and_the_figure_shows():
-    told = Told(Mistake("kind", "a mistake", print), When.REFUSED, ("No. Not so.",), 0.0)
+    told = WhatWasSaid(Mistake("kind", "a mistake", print), When.REFUSED, ("No. Not so.",), 0.0)
     table = _table([told])
     assert "1 refused" in table.caption
     assert table.rows == [["a mistake", "refused", "0", "No."]]

@@ -55,7 +55,7 @@ def watching(watcher: Watcher) -> Iterator[None]:
         _watcher.reset(token)
 
 
-class Told(Protocol):
+class ToldStep(Protocol):
     """A step that can be told of."""
 
     @property
@@ -69,7 +69,7 @@ class Told(Protocol):
         ...
 
 
-S = TypeVar("S", bound=Told)
+S = TypeVar("S", bound=ToldStep)
 
 
 def told_of(steps: Sequence[S]) -> Iterator[S]:

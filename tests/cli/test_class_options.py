@@ -45,7 +45,9 @@ def test_a_table_of_yes_and_no_is_fitted_and_predicted(invoke, table, tmp_path):
         for row, q in zip(rows, p, strict=True)
     )
     about = json.loads(run(invoke, "show", model, "--json").stdout)
-    assert about["targets"] == [{"name": "high", "levels": ["no", "yes"]}]
+    (target,) = about["targets"]
+    assert 0.0 < target.pop("explained")["value"] < 1.0
+    assert target == {"name": "high", "levels": ["no", "yes"]}
     page = tmp_path / "report.html"
     run(invoke, "report", model, "-o", page)
     assert "P(high = yes)" in page.read_text()

@@ -6,7 +6,7 @@ import pytest
 
 from dpgp.inference.clip_choice import (
     DIRECTIONS,
-    Interval,
+    ClipInterval,
     best_kappa,
     beyond_interval,
     guard_interval,
@@ -33,7 +33,7 @@ RNG = np.random.default_rng(0)
 GAUSSIAN = law_of(RNG.normal(size=20_000))
 EXPONENTIAL = law_of(RNG.exponential(size=20_000) - 1, largest=50.0)
 DOWN = law_of(1 - RNG.exponential(size=20_000))
-FAR = Interval(60.0, 60.0)
+FAR = ClipInterval(60.0, 60.0)
 ONES = law_of(np.where(RNG.random(20_000) < 0.2, 2.0, -0.5), largest=2.5)
 
 
@@ -82,11 +82,11 @@ def test_the_guard_balances_its_noise_and_what_it_cuts():
 
 
 def test_nothing_lies_where_residuals_end():
-    widest = Interval(0.0634020167658829, 0.5)
+    widest = ClipInterval(0.0634020167658829, 0.5)
     interval = guard_interval(EXPONENTIAL, 0.1, 10**7, 0.08, widest)
     assert interval == widest
     half, middle = interval.half_width, interval.middle
-    rounded = Interval(half - middle, half + middle)
+    rounded = ClipInterval(half - middle, half + middle)
     assert beyond_interval(EXPONENTIAL, 0.1, rounded, widest) == 0.0
     assert beyond_interval(EXPONENTIAL, 0.1, interval, FAR) > 0.0
 

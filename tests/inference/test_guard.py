@@ -3,7 +3,7 @@ import pytest
 from simulated_stages import features_1d, model_1d, release, rows_1d
 
 from dpgp.features.linear import LinearFeatures
-from dpgp.inference.clip_choice import Interval, beyond_interval
+from dpgp.inference.clip_choice import ClipInterval, beyond_interval
 from dpgp.inference.few.evidence import combine_stages
 from dpgp.inference.few.gram_estimate import IsotropicEstimate, estimate_gram
 from dpgp.inference.few.target import infer
@@ -45,7 +45,7 @@ def guarded_fit(noise_of, n=4000, seed=0, sigma=2.0, scale=0.1):
         n=float(n),
     )
     measurement = combine_stages(stages, state.gram, state.moments)
-    noise, widest = state.moments.noise, Interval(2.0, 2.0)
+    noise, widest = state.moments.noise, ClipInterval(2.0, 2.0)
     bias = BiasPrior.at(gaussian_law(), stages[-1].clip, noise)
     beyond = beyond_interval(gaussian_law(), noise, guard.interval, widest)
     after = apply_guard(

@@ -110,7 +110,7 @@ def private_mean_sd(sd: float, n: int, bounds: tuple[float, float]) -> float:
     return math.hypot(sd / math.sqrt(n), noise)
 
 
-class Summary(NamedTuple):
+class AverageSummary(NamedTuple):
     """Over repeats: mean gap over mean stated sd, rms of gaps over theirs, and the others' means.
 
     ``sd_ratio`` and ``error_ratio`` are the stated sd and the rms gap over a private mean's sd.
@@ -124,7 +124,7 @@ class Summary(NamedTuple):
     rmse: float
 
     @classmethod
-    def of(cls, found: Sequence[AverageScores]) -> Summary:
+    def of(cls, found: Sequence[AverageScores]) -> AverageSummary:
         """Summarise the repeats of one trial."""
         gap, stated, private, top, rmse_ = (np.array(column) for column in zip(*found, strict=True))
         return cls(
@@ -141,7 +141,7 @@ def _record(trial: AverageTrial, found: Sequence[AverageScores]) -> Record:
     values: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(found)}
     for name in AverageScores._fields:
         values |= Estimate.of(getattr(each, name) for each in found).columns(name)
-    return values | Summary.of(found)._asdict()
+    return values | AverageSummary.of(found)._asdict()
 
 
 def _table(scores: Scores, assignment: Assignment) -> TextTable:
@@ -151,7 +151,7 @@ def _table(scores: Scores, assignment: Assignment) -> TextTable:
             "outcome", "inputs", "width", "bias / sd", "rms z", "sd / private", "error / private",
             "top quarter", "RMSE",
         ),
-        rows=[_row(trial, Summary.of(found)) for trial, found in scores.items()],
+        rows=[_row(trial, AverageSummary.of(found)) for trial, found in scores.items()],
         caption=(
             f"n = {ROWS:,}, ε = {EPSILON:g}, {assignment.repeats} repeats; {SIMULATION_NOTE}. Mean "
             "error of the average over its stated sd, whose standard error is about "
@@ -163,7 +163,7 @@ def _table(scores: Scores, assignment: Assignment) -> TextTable:
     )  # fmt: skip
 
 
-def _row(trial: AverageTrial, found: Summary) -> list[str]:
+def _row(trial: AverageTrial, found: AverageSummary) -> list[str]:
     numbers = [f"{value:.2f}" for value in found[1:-1]]
     return [
         trial.outcome,
@@ -180,7 +180,9 @@ def _draw(scores: Scores) -> Figure:
     """Draw the bias over the stated sd against the stated sd over a private mean's."""
     figure, [[axis]] = panels(1, 1, (6.0, 4.0))
     for inputs, colour in zip(INPUTS, (BLUE, VERMILION), strict=True):
-        found = [Summary.of(each) for trial, each in scores.items() if trial.inputs == inputs]
+        found = [
+            AverageSummary.of(each) for trial, each in scores.items() if trial.inputs == inputs
+        ]
         axis.plot(
             [each.sd_ratio for each in found],
             [each.bias_over_sd for each in found],

@@ -163,7 +163,7 @@ def groups_of(table: GroupTable, X: Array) -> list[Array]:
     return [group for group in found if group.sum() >= FEWEST]
 
 
-class Summary(NamedTuple):
+class GroupSummary(NamedTuple):
     """Of one level: the worst groups, their largest error, the share of groups in the goal."""
 
     low: float
@@ -172,13 +172,13 @@ class Summary(NamedTuple):
     share: float
 
 
-def summary(found: Sequence[GroupScores], level: int) -> Summary:
+def summary(found: Sequence[GroupScores], level: int) -> GroupSummary:
     """Summarise the means over repeats of all groups."""
     values = [Estimate.of(column) for column in np.array([each.groups[level] for each in found]).T]
     means = np.array([value.mean for value in values])
     low, high = list(GOALS.values())[level]
     within = (means >= low) & (means <= high)
-    return Summary(
+    return GroupSummary(
         means.min(), means.max(), max(value.error for value in values), float(within.mean())
     )
 

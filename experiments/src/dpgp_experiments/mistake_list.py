@@ -1,6 +1,6 @@
 """Wrong ways to ask: one function each, which does it for real to a table of people.
 
-Every function takes a :class:`Desk`, on which it asks in Python or on the command line.
+Every function takes a :class:`Asking`, on which it asks in Python or on the command line.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def people(seed: int) -> pd.DataFrame:
 
 
 @dataclass
-class Desk:
+class Asking:
     """A table, a folder for files, and what was fitted or run on the way."""
 
     table: pd.DataFrame
@@ -120,7 +120,7 @@ class Mistake:
 
     kind: str
     what: str
-    do: Callable[[Desk], object]
+    do: Callable[[Asking], object]
 
 
 def _some(values: Any, share: float, instead: Any) -> Any:
@@ -130,17 +130,17 @@ def _some(values: Any, share: float, instead: Any) -> Any:
     return changed
 
 
-def _with_levels(desk: Desk, levels: Sequence[str], **changes: Any) -> None:
+def _with_levels(desk: Asking, levels: Sequence[str], **changes: Any) -> None:
     inputs: Mapping[str, Any] = {"bounds": {"age": AGE}, "categories": {"sex": levels}}
     desk.regress(desk.table, "age", "sex", **{**inputs, **changes})
 
 
-def _loop(desk: Desk) -> None:
+def _loop(desk: Asking) -> None:
     for _ in range(3):
         desk.regressor(random_state=None).fit(desk.table[["age"]], desk.table["pressure"])
 
 
-def _small_ledger(desk: Desk) -> None:
+def _small_ledger(desk: Asking) -> None:
     ledger = Ledger(desk.folder / "purse", epsilon=EPSILON / 2, delta=DELTA)
     desk.regress(desk.table, ledger=ledger, random_state=None)
 
@@ -150,55 +150,55 @@ SEED_LEFT_IN = "a seed left in"
 """The one mistake whose seed is meant: all other fits are seeded to be repeatable."""
 
 
-def _with_age(desk: Desk, share: float, instead: float, **changes: Any) -> None:
+def _with_age(desk: Asking, share: float, instead: float, **changes: Any) -> None:
     desk.regress(desk.changed(age=_some(desk.table["age"], share, instead)), **changes)
 
 
-def _with_pressure(desk: Desk, values: Any, **changes: Any) -> None:
+def _with_pressure(desk: Asking, values: Any, **changes: Any) -> None:
     desk.regress(desk.table, y=values, **changes)
 
 
-def _without(desk: Desk, share: float) -> pd.DataFrame:
+def _without(desk: Asking, share: float) -> pd.DataFrame:
     return desk.changed(age=_some(desk.table["age"], share, np.nan))
 
 
-def _column_twice(desk: Desk) -> None:
+def _column_twice(desk: Asking) -> None:
     both = desk.table[["age", "age", "pressure"]]
     desk.command(both.to_csv(index=False))
 
 
-def _by(estimator: Any, desk: Desk) -> None:
+def _by(estimator: Any, desk: Asking) -> None:
     estimator.fit(desk.table[["age"]], desk.table["pressure"])
 
 
-def _scaled(desk: Desk) -> None:
+def _scaled(desk: Asking) -> None:
     _by(make_pipeline(StandardScaler(), desk.regressor(bounds=(-2, 2), random_state=None)), desk)
 
 
-def _scaled_target(desk: Desk) -> None:
+def _scaled_target(desk: Asking) -> None:
     gp = desk.regressor(target_bounds=(-4, 4), random_state=None)
     _by(TransformedTargetRegressor(gp, transformer=StandardScaler()), desk)
 
 
-def _cross_validated(desk: Desk) -> None:
+def _cross_validated(desk: Asking) -> None:
     gp = desk.regressor(random_state=None)
     cross_val_score(gp, desk.table[["age"]], desk.table["pressure"], cv=3)
 
 
-def _searched(desk: Desk) -> None:
+def _searched(desk: Asking) -> None:
     _by(GridSearchCV(desk.regressor(random_state=None), {"stages": [1, 2]}, cv=2), desk)
 
 
-def _short_ids(desk: Desk) -> None:
+def _short_ids(desk: Asking) -> None:
     ids = desk.table["person"].iloc[:-1]
     desk.regressor().fit(desk.table[["age"]], desk.table["pressure"], ids)
 
 
-def _rare(desk: Desk) -> pd.DataFrame:
+def _rare(desk: Asking) -> pd.DataFrame:
     return desk.changed(high=(np.arange(ROWS) % 300 == 0).astype(int))
 
 
-Done = Callable[[Desk], object]
+Done = Callable[[Asking], object]
 
 WRONG: dict[str, dict[str, Done]] = {
     "spelling": {

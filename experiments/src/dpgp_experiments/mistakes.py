@@ -26,7 +26,7 @@ from dpgp_experiments.mistake_list import (
     MISTAKES,
     ROWS,
     SEED_LEFT_IN,
-    Desk,
+    Asking,
     Heard,
     Mistake,
     people,
@@ -59,7 +59,7 @@ class When(StrEnum):
 
 
 @dataclass(frozen=True)
-class Told:
+class WhatWasSaid:
     """A mistake, when it was spoken of, all that was said, and what was spent."""
 
     mistake: Mistake
@@ -81,12 +81,12 @@ def run(assignment: Assignment) -> Outcome:
     return Outcome([_record(told) for told in found], _table(found), _draw(found))
 
 
-def made(mistake: Mistake, seed: int) -> Told:
+def made(mistake: Mistake, seed: int) -> WhatWasSaid:
     """Make a mistake, and listen."""
     TALLY.forget()
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        desk = Desk(people(seed), Path(folder), seed)
+        desk = Asking(people(seed), Path(folder), seed)
         try:
             mistake.do(desk)
         except Exception as error:
@@ -114,16 +114,16 @@ def _told(
     before: Sequence[str],
     after: Sequence[str],
     epsilon: float,
-) -> Told:
+) -> WhatWasSaid:
     if ending is not None:
         when = When.ENDED if epsilon else When.REFUSED
     else:
         when = When.BEFORE if before else When.AFTER if after else When.SILENT
     said = ([] if ending is None else [str(ending)]) + [*before, *after]
-    return Told(mistake, when, tuple(re.sub(FOLDER, "", text) for text in said), epsilon)
+    return WhatWasSaid(mistake, when, tuple(re.sub(FOLDER, "", text) for text in said), epsilon)
 
 
-def _spent(desk: Desk, ending: Exception | None) -> float:
+def _spent(desk: Asking, ending: Exception | None) -> float:
     """Return ε of what fits have released together."""
     if TALLY.fits:
         return TALLY.cost.epsilon_at(DELTA)
@@ -134,7 +134,7 @@ def _spent(desk: Desk, ending: Exception | None) -> float:
     return float(fitted[-1].certificate_.epsilon) if fitted else 0.0
 
 
-def _of_command(mistake: Mistake, heard: Heard) -> Told:
+def _of_command(mistake: Mistake, heard: Heard) -> WhatWasSaid:
     """Return what a command said: an error, or lines before its forecast and below its model."""
     lines = heard.text.splitlines()
     if heard.failed:
@@ -147,7 +147,7 @@ def _of_command(mistake: Mistake, heard: Heard) -> Told:
     return _told(mistake, None, before, after, epsilon)
 
 
-def _record(told: Told) -> Record:
+def _record(told: WhatWasSaid) -> Record:
     return {
         "kind": told.mistake.kind,
         "mistake": told.mistake.what,
@@ -157,7 +157,7 @@ def _record(told: Told) -> Record:
     }
 
 
-def _table(found: Sequence[Told]) -> TextTable:
+def _table(found: Sequence[WhatWasSaid]) -> TextTable:
     counts = ", ".join(f"{sum(told.when is when for told in found)} {when.value}" for when in When)
     return TextTable(
         title=f"{len(found)} wrong ways to ask",
@@ -171,7 +171,7 @@ def _table(found: Sequence[Told]) -> TextTable:
 
 
 @styled
-def _draw(found: Sequence[Told]) -> Figure:
+def _draw(found: Sequence[WhatWasSaid]) -> Figure:
     """Draw what mistakes spent, by when they were spoken of."""
     figure, [[axis]] = panels(1, 1, (6.0, 3.0))
     for place, when in enumerate(When):

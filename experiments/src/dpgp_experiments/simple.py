@@ -43,7 +43,7 @@ HEADINGS = (
 )  # fmt: skip
 
 
-class Comparison(NamedTuple):
+class AgainstPeers(NamedTuple):
     """Errors of one table at one ε, over the sd of held-out targets."""
 
     task: Task
@@ -87,7 +87,7 @@ def run(assignment: Assignment) -> Outcome:
     return Outcome([run.record() for run in finished.runs], table, draw(group(finished.runs)))
 
 
-def comparisons(tasks: Sequence[Task], groups: Groups) -> Iterator[Comparison]:
+def comparisons(tasks: Sequence[Task], groups: Groups) -> Iterator[AgainstPeers]:
     """Yield what is complete: every table at every ε."""
     for task in tasks:
         boosting = estimate(groups, Group(task.key, BOOSTING.name, np.inf), MEASURE)
@@ -103,10 +103,12 @@ def comparisons(tasks: Sequence[Task], groups: Groups) -> Iterator[Comparison]:
             if ours is None or coverage is None or boosting is None or not peers:
                 continue
             which = min(peers, key=lambda name: peers[name].mean)
-            yield Comparison(task, epsilon, ours, peers[which], which, boosting.mean, coverage.mean)
+            yield AgainstPeers(
+                task, epsilon, ours, peers[which], which, boosting.mean, coverage.mean
+            )
 
 
-def _summary(found: Sequence[Comparison], epsilon: float) -> list[str]:
+def _summary(found: Sequence[AgainstPeers], epsilon: float) -> list[str]:
     """Return the geometric mean and the largest of the ratios at one ε."""
     ratios = [one.ratio for one in found if one.epsilon == epsilon]
     if not ratios:

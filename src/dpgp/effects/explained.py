@@ -24,7 +24,7 @@ from dpgp.arithmetic import TINY
 from dpgp.effects.functionals import SEED, DrawnFunctions, hull
 from dpgp.effects.records import Share
 from dpgp.model.input_model import sample_size, weighted_rows
-from dpgp.steps import Calibrate
+from dpgp.steps import LAW_OF_RESIDUALS
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ STAGE_TRUST = 3.0
 """Errors of the law's mean square that the last stage may correct: where the scale changes with x,
 their errors go together. By hand, on the same fits."""
 
-UNKNOWN = 1e3
-"""Relative error that says nothing."""
+UNKNOWN = 10.0
+"""Relative error that says nothing: squares could be any."""
 
 LEAST_NOISE = 0.25
 """Part of the squared residuals that is noise at least, whatever is unknown of f; by hand."""
@@ -146,7 +146,7 @@ def squared_residuals(
         weight = known / max(known + by_stage.error**2, TINY)
         second *= by_stage.mean**weight
         sampling += weight * by_stage.error**2
-    return SquaredResiduals(second, math.sqrt(sampling + error**2))
+    return SquaredResiduals(second, min(math.sqrt(sampling + error**2), UNKNOWN))
 
 
 def _last_stage(
@@ -170,13 +170,13 @@ def _last_stage(
     log_size = float(np.interp(found, np.maximum.accumulate(squares), logs))
     slope = float(np.interp(log_size, logs, np.gradient(squares, logs)))
     sampling = max(found * (stage.clip**2 - found), 0.0) / stage.n
-    error = math.sqrt((stage.sigma_c / stage.n) ** 2 + sampling) / max(slope, TINY)
+    error = math.hypot(stage.sigma_c / stage.n, math.sqrt(sampling)) / max(slope, TINY)
     return SquaredResiduals(math.exp(log_size), min(error, UNKNOWN))
 
 
 def _law_error(model: FittedModel, target: int, rows: float) -> float:
     """Return the relative error of the law's mean square, or of σ² where no law was released."""
-    noise = model.certificate.noise_of(Calibrate.label)
+    noise = model.certificate.noise_of(LAW_OF_RESIDUALS)
     if noise is None:
         return float(2.0 * np.std(np.log(model.noise_draws(target))))
     return LAW_ERROR * noise / rows

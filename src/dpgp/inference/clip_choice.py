@@ -49,7 +49,7 @@ ROUNDING = 1e-9
 """Of an end that is kept as middle and half-width: it is where residuals end none the less."""
 
 
-class Interval(NamedTuple):
+class ClipInterval(NamedTuple):
     """Where residuals are clipped to, from −below to above."""
 
     below: float
@@ -66,7 +66,9 @@ class Interval(NamedTuple):
         return (self.above - self.below) / 2
 
 
-def guard_interval(law: ResidualLaw, sd: float, n: float, mu: float, widest: Interval) -> Interval:
+def guard_interval(
+    law: ResidualLaw, sd: float, n: float, mu: float, widest: ClipInterval
+) -> ClipInterval:
     r"""Return where a guard clips: the least of its noise and of what lies beyond.
 
     Minimises :math:`(2h/n\mu)^2 + E[B^2] + E[A^2]` for the half-width h and what may lie below and
@@ -76,16 +78,18 @@ def guard_interval(law: ResidualLaw, sd: float, n: float, mu: float, widest: Int
     noise = (down[:, None] + up) / (n * mu)
     beyond = _squares(law, sd, 0, down, widest)[:, None] + _squares(law, sd, 1, up, widest)
     below, above = np.unravel_index(np.argmin(noise**2 + beyond), noise.shape)
-    return Interval(float(down[below]), float(up[above]))
+    return ClipInterval(float(down[below]), float(up[above]))
 
 
-def beyond_interval(law: ResidualLaw, sd: float, interval: Interval, widest: Interval) -> float:
+def beyond_interval(
+    law: ResidualLaw, sd: float, interval: ClipInterval, widest: ClipInterval
+) -> float:
     """Return the root mean square of what an interval cuts off the mean of residuals."""
     squares = (_squares(law, sd, k, np.array(end), widest) for k, end in enumerate(interval))
     return math.sqrt(float(sum(squares)))
 
 
-def _squares(law: ResidualLaw, sd: float, side: int, ends: Array, widest: Interval) -> Array:
+def _squares(law: ResidualLaw, sd: float, side: int, ends: Array, widest: ClipInterval) -> Array:
     """Mean squares of what lies beyond ends on one side: nothing where residuals end."""
     squares = sd**2 * np.interp(ends / sd, CLIPS, law.doubted_beyond[side])
     return np.where(ends >= widest[side] * (1.0 - ROUNDING), 0.0, squares)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap
 from dpgp.features.inputs import Residuals
-from dpgp.inference.clip_choice import Interval
+from dpgp.inference.clip_choice import ClipInterval
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
@@ -99,7 +99,7 @@ class Fit(Protocol):
         """What all stages together believe of f."""
         ...
 
-    def guard_intervals(self, mu: float) -> list[Interval]:
+    def guard_intervals(self, mu: float) -> list[ClipInterval]:
         """Return where a guard of the mean clips."""
         ...
 

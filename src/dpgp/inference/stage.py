@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpgp.inference.clip_choice import Interval
+from dpgp.inference.clip_choice import ClipInterval
 from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.types import Array
 
@@ -67,9 +67,9 @@ class StageRelease:
         )
 
     @property
-    def interval(self) -> Interval:
+    def interval(self) -> ClipInterval:
         """Where residuals are clipped to."""
-        return Interval(self.clip - self.middle, self.clip + self.middle)
+        return ClipInterval(self.clip - self.middle, self.clip + self.middle)
 
     @property
     def is_exact(self) -> bool:

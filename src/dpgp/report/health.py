@@ -27,7 +27,7 @@ from dpgp.planning.setting import Setting
 from dpgp.privacy.books import mu_of_guarantee
 from dpgp.report.bounds_health import wrong_bounds
 from dpgp.report.rows_health import too_little
-from dpgp.steps import Calibrate, Purse, ResidualHistograms, TargetHistograms, planned_steps
+from dpgp.steps import LAW_OF_RESIDUALS, Purse, ResidualHistograms, TargetHistograms, planned_steps
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class FittedTarget:
     @property
     def tails_are_known(self) -> bool:
         """Whether a bin of the released residuals is known well enough to judge tails by."""
-        noise = self.model.certificate.noise_of(Calibrate.label) or 0.0
+        noise = self.model.certificate.noise_of(LAW_OF_RESIDUALS) or 0.0
         return noise < LARGEST_BIN_NOISE * self.stages[0].n
 
     def share_beyond(self, size: float) -> float:

@@ -25,6 +25,7 @@ from dpgp.steps.target_histograms import TargetHistograms
 
 __all__ = [
     "KINDS",
+    "LAW_OF_RESIDUALS",
     "Calibrate",
     "CellCounts",
     "Count",
@@ -57,6 +58,9 @@ KINDS: tuple[type[Step], ...] = (
     Calibrate,
 )
 """All kinds of steps, in the order in which a fit takes them."""
+
+LAW_OF_RESIDUALS = Calibrate.label
+"""Name of the release that says how far observations are from predictions."""
 
 OF_MANY_INPUTS: tuple[type[Step], ...] = (TargetHistograms, LinearStage, CellCounts)
 """Kinds that only a fit with synthetic rows takes."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpgp.features.inputs import BoxFeatures
 from dpgp.features.linear import LinearFeatures
-from dpgp.inference.clip_choice import Interval
+from dpgp.inference.clip_choice import ClipInterval
 from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.inference.stage import StageRelease
 from dpgp.privacy.books import share_of_mu
@@ -82,11 +82,11 @@ class Guard:
             return "no guard of the mean: no residual is clipped, or noise would drown it"
         return f"guard of the mean against skewed noise: {planned[0].share:.0%} of the budget"
 
-    def _intervals(self, known: Known) -> list[Interval]:
+    def _intervals(self, known: Known) -> list[ClipInterval]:
         return known.fit.guard_intervals(known.mu_of(self.share))
 
 
-def _about_middle(release: StageRelease, interval: Interval, n_std: float) -> StageRelease:
+def _about_middle(release: StageRelease, interval: ClipInterval, n_std: float) -> StageRelease:
     """Say that residuals lie about the middle m of an interval: their sum is off by m σ_n."""
     noise = math.hypot(release.sigma_a, interval.middle * n_std)
     return replace(release, middle=interval.middle, sigma_a=noise)

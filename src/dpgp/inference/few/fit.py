@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpgp.features.inputs import BoxFeatures, Residuals
-from dpgp.inference.clip_choice import Interval
+from dpgp.inference.clip_choice import ClipInterval
 from dpgp.inference.few.gram_estimate import DoubtedEstimate, density_estimate
 from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import InputModel
@@ -73,7 +73,7 @@ class FixedFit:
         """What all stages together believe of f."""
         return self.centres
 
-    def guard_intervals(self, mu: float) -> list[Interval]:
+    def guard_intervals(self, mu: float) -> list[ClipInterval]:
         """Return where a guard of the mean clips."""
         return [fit.guard_interval(mu) for fit in self.targets]
 

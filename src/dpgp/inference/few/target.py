@@ -14,7 +14,7 @@ from dpgp.features.base import WhitenedMap
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.clip_choice import (
     DIRECTIONS,
-    Interval,
+    ClipInterval,
     best_kappa,
     beyond_interval,
     guard_interval,
@@ -218,16 +218,16 @@ class TargetFit:
         values = self.models[0].atoms @ self.weights
         return min(LARGEST_RESIDUAL, 1.0 + float(np.abs(values).max()))
 
-    def guard_interval(self, mu: float) -> Interval:
+    def guard_interval(self, mu: float) -> ClipInterval:
         """Return where the guard clips."""
         sd = max(self.residual_sd, self._noise)
         return guard_interval(self.residual.law, sd, self.n, mu, self._widest)
 
     @property
-    def _widest(self) -> Interval:
+    def _widest(self) -> ClipInterval:
         """1 + max f₀ and 1 − min f₀ over the same positions."""
         values = self.models[0].atoms @ self.weights
-        return Interval(1.0 + float(values.max()), 1.0 - float(values.min()))
+        return ClipInterval(1.0 + float(values.max()), 1.0 - float(values.min()))
 
     @property
     def residual_sd(self) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpgp.features.inducing import DictionaryValues, ProjectedFeatures
 from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
-from dpgp.inference.clip_choice import Interval
+from dpgp.inference.clip_choice import ClipInterval
 from dpgp.inference.frame import InputModel
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.directions import gradient_metric, water_filled
@@ -213,7 +213,7 @@ class MetricFit:
         """What all stages together believe of f."""
         return [final.posterior.moments.w for final in self._finals]
 
-    def guard_intervals(self, mu: float) -> list[Interval]:
+    def guard_intervals(self, mu: float) -> list[ClipInterval]:
         """Return where a guard of the mean clips."""
         return [target.guard_interval(mu) for target in self.targets]
 

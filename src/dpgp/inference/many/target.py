@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dpgp.inference.clip_choice import Interval, best_kappa, guard_interval
+from dpgp.inference.clip_choice import ClipInterval, best_kappa, guard_interval
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.families import Family
 from dpgp.inference.many.records import (
@@ -230,16 +230,16 @@ class Target:
         if self.location.is_clipped:
             self.clip = min(self.kappa * self.forecast, self.widest)
 
-    def guard_interval(self, mu: float) -> Interval:
+    def guard_interval(self, mu: float) -> ClipInterval:
         """Return where a guard of the mean clips, in units of the bounds."""
         sd = self.location.scale * self.forecast
         return guard_interval(self.law, sd, self.n, mu, self.widest_interval)
 
     @property
-    def widest_interval(self) -> Interval:
+    def widest_interval(self) -> ClipInterval:
         """1 + max f₀ and 1 − min f₀ at the synthetic rows, in units of the bounds."""
         values = self.location.centre + self.location.scale * self.centre.values
-        return Interval(1.0 + float(values.max()), 1.0 - float(values.min()))
+        return ClipInterval(1.0 + float(values.max()), 1.0 - float(values.min()))
 
     def learn(self, dictionary: Dictionary) -> float:
         """Update weights and hyperparameters from all records; return the evidence."""
