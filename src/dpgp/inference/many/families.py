@@ -38,12 +38,6 @@ LOG_SD_OF_SDS, LENGTH_SD = 0.7, 0.5
 factors of two and of 1.65. With 1.0 lines and constants gain a twentieth, and sums of functions of
 five inputs, whose parts are then given up before they are found, lose a third."""
 
-PRIOR_OF_NOTHING, NOTHING = 0.05, 0.05
-"""Prior probability that f depends on no input, and what is left of the reference sds of its parts
-where it does not: independent priors of the sds leave next to none for it. With it half as much is
-learned where nothing is to be learned; with more of it weak functions are taken for none, and their
-intervals are too narrow. docs/results/simple.md."""
-
 LOWEST, HIGHEST = 0.3, 1.35
 """Smallest prior sd, relative to the reference, and largest one, that stages may come to: no part
 is given up while records are few, and none explains much more than there is. By hand."""
@@ -113,7 +107,7 @@ class Family(Protocol):
         ...
 
     def log_prior(self, theta: Array) -> float:
-        """Return the log density of θ."""
+        """Return the log density of θ, up to a constant."""
         ...
 
     def covariances(self, anchors: Array, P: Array) -> PriorCovariances:
@@ -138,10 +132,6 @@ class Family(Protocol):
 
     def carried(self, theta: Array) -> Array:
         """Return the θ to start from where the family before this one had come to ``theta``."""
-        ...
-
-    def without_inputs(self, theta: Array) -> tuple[Array, float]:
-        """Return the θ of an f that depends on no input, and the probability of that."""
         ...
 
 
@@ -259,9 +249,10 @@ class MetricFamily:
 
     def log_prior(self, theta: Array) -> float:
         """Return independent Gaussians on θ."""
-        sds = np.append(self._with_tails(LOG_SD_OF_SDS, LOG_SD_OF_TAIL_SD), LENGTH_SD)
-        z = (theta - self.start) / sds
-        return float(-0.5 * np.sum(z**2) - np.log(np.sqrt(2.0 * np.pi) * sds).sum())
+        z = (theta - self.start) / np.append(
+            self._with_tails(LOG_SD_OF_SDS, LOG_SD_OF_TAIL_SD), LENGTH_SD
+        )
+        return float(-0.5 * np.sum(z**2))
 
     def covariances(self, anchors: Array, P: Array) -> SumOfParts:
         """Return Σ s_b² P K_b Pᵀ for any sds."""
@@ -291,11 +282,6 @@ class MetricFamily:
     def carried(self, theta: Array) -> Array:
         """Return θ as it is."""
         return theta
-
-    def without_inputs(self, theta: Array) -> tuple[Array, float]:
-        """Return the constant's sd, and next to nothing of the other parts."""
-        parts = np.log(NOTHING * self._sds[1:])
-        return np.concatenate([theta[:1], parts, theta[-1:]]), PRIOR_OF_NOTHING
 
 
 @dataclass(frozen=True)
@@ -363,10 +349,6 @@ class KernelFamily:
     def carried(self, theta: Array) -> Array:
         """Return where the prior is: hyperparameters of another kernel say nothing."""
         return self.start
-
-    def without_inputs(self, theta: Array) -> tuple[Array, float]:
-        """Return θ as it is: what f can be was asked for."""
-        return theta, 0.0
 
 
 def parts(root: Array, broad: Array, tails: BrokenLines | None = None) -> tuple[Any, ...]:

@@ -127,23 +127,8 @@ def _integrate(
         return WeightedPoints(target.theta[None], np.ones(1), evidence(target.theta))
     start = Proposal(target.theta, np.diag(family.spreads**2))
     points, _ = integrate(log_density, [start], POINTS, ROUNDS)
-    nothing, probability = family.without_inputs(target.theta)
-    points = _or_else(points, nothing, evidence(nothing), probability)
     index = thin(points, DRAWS)
     return WeightedPoints(points.thetas[index], np.full(DRAWS, 1.0 / DRAWS), points.log_integral)
-
-
-def _or_else(
-    points: WeightedPoints, theta: Array, evidence: float, probability: float
-) -> WeightedPoints:
-    """Return the mixture of points with one more θ that has a prior probability of its own."""
-    if probability <= 0.0:
-        return points
-    alone = evidence + np.log(probability)
-    others = points.log_integral + np.log1p(-probability)
-    total = np.logaddexp(alone, others)
-    weights = np.append(np.exp(others - total) * points.weights, np.exp(alone - total))
-    return WeightedPoints(np.vstack([points.thetas, theta]), weights, float(total))
 
 
 def _collapse(
