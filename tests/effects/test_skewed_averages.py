@@ -11,7 +11,7 @@ from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.noise import SeededNoiseWarning
 from dpgp.regressor import PrivateGPRegressor
 
-N, EPSILON, DELTA, REPEATS = 3000, 1.0, 1e-6, 3
+N, EPSILON, DELTA, REPEATS = 3000, 1.0, 1e-6, 8
 
 
 def costs(x, rng):
