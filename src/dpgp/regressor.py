@@ -11,21 +11,19 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
+from dpgp.coded_rows import coded_targets
 from dpgp.domain import Bounds, Box
 from dpgp.estimator import PrivateGP
 from dpgp.inference.conformal import COVERAGE
 from dpgp.ledger.ledger import Ledger
 from dpgp.model.methods import CentileMethods, PlotMethods
-from dpgp.numeric import (
-    Seed,
-    numeric_targets,
-    numeric_vector,
-)
+from dpgp.numeric import Seed, numeric_vector
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.categories import Level
+    from dpgp.missing_codes import Code, Codes
     from dpgp.sites import Site
 
 
@@ -76,6 +74,10 @@ class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP)
         observations are whole numbers then. docs/how-to/counts.md.
     missing
         "error", or "ignore" to let incomplete rows contribute nothing.
+    missing_codes
+        Codes that stand for missing values, as −99 or "refused": a mapping to lists of them, by the
+        names of inputs and targets, or by positions that count inputs from 0 and then targets.
+        docs/how-to/missing-values.md.
     random_state
         A seed simulates: the result is not private, and says so.
     n_jobs
@@ -147,6 +149,7 @@ class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP)
         calibrate: bool = True,
         counts: bool = False,
         missing: str = "error",
+        missing_codes: Mapping[Any, Sequence[Code]] | None = None,
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
@@ -169,6 +172,7 @@ class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP)
         self.calibrate = calibrate
         self.counts = counts
         self.missing = missing
+        self.missing_codes = missing_codes
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger
@@ -213,7 +217,7 @@ class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP)
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return R², of several targets the average; raw rows without noise: for the curator."""
         mean = self.predict(X)
-        targets = numeric_targets(y, len(mean))
+        targets = coded_targets(y, len(mean), self._fitted().options.missing_codes.targets)
         if not np.isfinite(targets).all():
             raise ValueError("`y` must be finite and complete to be compared with predictions.")
         if sample_weight is not None:
@@ -223,8 +227,8 @@ class PrivateGPRegressor(CentileMethods, PlotMethods, RegressorMixin, PrivateGP)
     def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
         return Box.from_bounds(self.target_bounds, targets, names, argument="target_bounds")
 
-    def _read_targets(self, y: Any, rows: int) -> Array:
-        return numeric_targets(y, rows)
+    def _read_targets(self, y: Any, rows: int, codes: Sequence[Codes]) -> Array:
+        return coded_targets(y, rows, codes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpgp.blas import symmetric_root
-from dpgp.coded_rows import CodedRows, coded_matrix
+from dpgp.coded_rows import CodedRows, coded_matrix, coded_targets
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import COVERAGE, Calibration
 from dpgp.inference.local_scale import LocalScale
@@ -189,6 +189,8 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
         classes it is the log probability of the label.
         """
         mean, std = self.predict(X, return_std=True)
+        if not self.options.target_box.categories:
+            y = coded_targets(y, len(mean), self.options.missing_codes.targets)
         scales = np.array([calibration.scale for calibration in self.calibrations])
         return self.outcome.log_density(y, mean, std * (scales if std.ndim > 1 else scales[0]))
 
@@ -229,7 +231,8 @@ class FittedModel(CentileMethods, EffectMethods, OutputMethods, PlotMethods):
 
     def _coded(self, X: Any) -> Array:
         box = self.options.box
-        inputs, columns = coded_matrix(X, box.categories), len(box.low)
+        codes, columns = self.options.missing_codes.inputs, len(box.low)
+        inputs = coded_matrix(X, box.categories, codes)
         if inputs.shape[1] != columns:
             raise ValueError(f"`X` must have {columns} columns, got {inputs.shape[1]}.")
         names = column_names(X)
