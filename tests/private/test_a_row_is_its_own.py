@@ -326,6 +326,13 @@ def test_a_code_is_missing_whoever_has_it(home, column, cell):
     assert "-99" not in refused
 
 
+def test_labels_of_a_list_are_typed_by_nobody():
+    """NumPy cannot hold these two texts in one array, and either of them among numbers."""
+    for home in ("lists", "tuples", "lists of lists"):
+        told = case(home, "outcome", np.array("x"), labels=True, outcome=1, second=b"\x80")
+        assert check_two(told)
+
+
 MUTANTS = {
     "Arrow drops a byte order mark where a chunk begins": (
         {"dpgp.private.csv_files.BOM_UTF8": b"\0"},
