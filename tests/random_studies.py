@@ -9,7 +9,7 @@ from dpgp.plain_text import is_name
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.tables import clean_name
 from dpgp.rows_of_unit import RowsOfUnit
-from dpgp.study.columns import Column, LevelColumn
+from dpgp.study.columns import CodeColumn, Column, LevelColumn
 from dpgp.study.study import Study
 
 AWKWARD = (
@@ -53,9 +53,19 @@ def studies(draw, most_targets=2, rows=COUNTS):
         max_rows_per_unit=draw(st.none() | st.integers(1, 9)) if per_person else None,
         rows_of_unit=draw(st.none() | st.sampled_from(RowsOfUnit)) if per_person else None,
         missing=draw(st.none() | st.sampled_from(Missing)),
+        missing_codes=draw(codes(inputs[:cut])),
         decimal=draw(st.none() | st.sampled_from(DecimalMark)),
         rows=draw(rows),
     )
+
+
+@st.composite
+def codes(draw, names):
+    """Return codes of some columns of numbers; None where there are none."""
+    texts = NAMES | st.sampled_from(["-99", "9.5", "no"])
+    coded = [name for name in names if draw(st.booleans())]
+    listed = [draw(st.lists(texts, min_size=1, max_size=3)) for _ in coded]
+    return tuple(CodeColumn(*each) for each in zip(coded, map(tuple, listed), strict=True)) or None
 
 
 @st.composite

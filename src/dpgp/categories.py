@@ -55,7 +55,7 @@ class Category:
     def named(cls, levels: Any, where: str) -> Category:
         """Read a list of levels that messages speak of as ``where``."""
         category = cls._listed(levels, where)
-        if sum(len(_keys_of_level(level)) for level in category.levels) > len(category._numbers):
+        if sum(len(keys_of_level(level)) for level in category.levels) > len(category._numbers):
             raise ValueError(
                 f"{where} must hold different levels, and two of them match the same cells: blanks "
                 'around a text do not count, and 1, 1.0, "1", "1.0" and True are one level.'
@@ -85,9 +85,14 @@ class Category:
     @cached_property
     def _numbers(self) -> dict[str, int]:
         """Numbers of levels by the texts that mean them; a level's own spelling is its own."""
-        keys = [_keys_of_level(level) for level in self.levels]
+        keys = [keys_of_level(level) for level in self.levels]
         own = {key: k for k, (key, *_) in enumerate(keys)}
         return {key: k for k, (_, *others) in enumerate(keys) for key in others} | own
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The texts that mean any of the levels."""
+        return frozenset(self._numbers)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -161,7 +166,7 @@ def level_keys(element: Any, decimal: str = ".") -> Iterator[str]:
         yield text
         if text.casefold() in _TRUTH:
             yield str(_TRUTH[text.casefold()])
-        elif (number := _written_number(text, decimal)) is not None:
+        elif (number := written_number(text, decimal)) is not None:
             yield number
     elif isinstance(element, bool | np.bool_):
         yield str(bool(element))
@@ -170,7 +175,7 @@ def level_keys(element: Any, decimal: str = ".") -> Iterator[str]:
         yield number
 
 
-def _keys_of_level(level: Level) -> tuple[str, ...]:
+def keys_of_level(level: Level | float) -> tuple[str, ...]:
     """Return the texts that mean a level, each once: one that is called true is 1, too."""
     keys = list(level_keys(level))
     if isinstance(level, str) and level.casefold() in _TRUTH:
@@ -178,7 +183,7 @@ def _keys_of_level(level: Level) -> tuple[str, ...]:
     return tuple(dict.fromkeys(keys))
 
 
-def _written_number(text: str, decimal: str) -> str | None:
+def written_number(text: str, decimal: str) -> str | None:
     """Return the one text of a number that is written with this mark; None for all else."""
     if decimal != ".":
         text = "" if "." in text else text.replace(decimal, ".")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from dpgp.categories import Level
+    from dpgp.missing_codes import Code, Codes
     from dpgp.sites import Site
 
 
@@ -39,9 +40,9 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
         and never read from the data. A row whose label is neither contributes nothing.
     epsilon, delta, bounds, categories, kernel, inducing_points, features, stages, passes
         As those of :class:`~dpgp.PrivateGPRegressor`.
-    neighbours, max_rows_per_unit, rows_of_unit, warp, missing, random_state, n_jobs
+    neighbours, max_rows_per_unit, rows_of_unit, warp, missing, missing_codes, random_state
         Likewise.
-    ledger, engine, site
+    n_jobs, ledger, engine, site
         Likewise.
 
     Attributes
@@ -87,6 +88,7 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
         rows_of_unit: str = "random",
         warp: bool = True,
         missing: str = "error",
+        missing_codes: Mapping[Any, Sequence[Code]] | None = None,
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
@@ -108,6 +110,7 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
         self.rows_of_unit = rows_of_unit
         self.warp = warp
         self.missing = missing
+        self.missing_codes = missing_codes
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger
@@ -123,7 +126,8 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
             raise ValueError("`target` must name one column; fit every yes or no by itself.")
         return class_box(two_classes(self.classes), names)
 
-    def _read_targets(self, y: Any, rows: int) -> Array:
+    def _read_targets(self, y: Any, rows: int, codes: Sequence[Codes]) -> Array:
+        """Return 0 and 1; a code is neither label, so that it is missing as it is."""
         return class_numbers(y, rows, two_classes(self.classes))
 
     def __sklearn_tags__(self) -> Any:

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from dpgp.categories import Categories, Category, read_categories
+from dpgp.missing_codes import NO_CODES, Codes
 from dpgp.numeric import (
     as_floats,
     check_column_names,
     column_names,
     nearest_name,
     numeric_matrix,
+    numeric_targets,
     what_it_has,
 )
 from dpgp.types import Array
@@ -35,27 +37,56 @@ class CodedRows:
         return "CodedRows(...)"
 
 
-def coded_matrix(X: Any, categories: Categories, least: int = 1) -> Array:
-    """Return rows of numbers; NaN in a category for what is none of its levels."""
-    if not categories:
+def coded_matrix(
+    X: Any, categories: Categories, codes: Sequence[Codes] = (), least: int = 1
+) -> Array:
+    """Return rows of numbers; NaN for codes, and in a category for what is none of its levels."""
+    if not categories and not any(codes):
         return numeric_matrix(X, least=least)
     columns = columns_of(X)
     if columns is None:
         raise ValueError(_NOT_A_TABLE)
-    if len(columns) != len(categories):
-        raise ValueError(f"`X` must have {len(categories)} columns, got {len(columns)}.")
-    return coded_columns(columns, categories, least)
+    count = len(categories or codes)
+    if len(columns) != count:
+        raise ValueError(f"`X` must have {count} columns, got {len(columns)}.")
+    return coded_columns(columns, categories or (None,) * count, codes, least)
 
 
-def coded_columns(columns: Sequence[Any], categories: Categories, least: int = 1) -> Array:
+def coded_columns(
+    columns: Sequence[Any], categories: Categories, codes: Sequence[Codes] = (), least: int = 1
+) -> Array:
     """Return rows of numbers from columns, None for the category of one that holds numbers."""
+    kinds = zip(columns, categories, codes or [NO_CODES] * len(columns), strict=True)
     parts = [
-        as_floats(column, "X") if category is None else _level_numbers(column, category)
-        for column, category in zip(columns, categories, strict=True)
+        _numbers(column, own, "X") if category is None else _level_numbers(column, category)
+        for column, category, own in kinds
     ]
     if any(part.ndim != 1 or len(part) != len(parts[0]) for part in parts):
         raise ValueError(_NOT_A_TABLE)
     return numeric_matrix(np.column_stack(parts), least=least)
+
+
+def coded_targets(y: Any, rows: int, codes: Sequence[Codes] = ()) -> Array:
+    """Return one number, or several side by side, for every row; NaN for codes."""
+    if not any(codes):
+        return numeric_targets(y, rows)
+    columns = columns_of(y)
+    if columns is None:
+        return numeric_targets(_numbers(y, codes[0], "y"), rows)
+    parts = [_numbers(column, own, "y") for column, own in zip(columns, codes, strict=True)]
+    return numeric_targets(np.column_stack(parts), rows)
+
+
+def _numbers(column: Any, codes: Codes, argument: str) -> Array:
+    """Return the numbers of a column, NaN for codes; each depends on its cell alone."""
+    if not codes:
+        return as_floats(column, argument)
+    if getattr(getattr(column, "dtype", None), "kind", "O") not in "biuf":  # may hold texts
+        cells = elements(column)
+        if cells is None:
+            raise ValueError(_NOT_A_TABLE)
+        column = [None if isinstance(cell, str) and codes.has(cell) else cell for cell in cells]
+    return codes.without(as_floats(column, argument))
 
 
 def _level_numbers(column: Any, category: Category) -> Array:

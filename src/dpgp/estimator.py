@@ -17,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.blas import thread_count
 from dpgp.categories import Categories, read_categories
-from dpgp.coded_rows import CodedRows, categories_of, coded_matrix
+from dpgp.coded_rows import CodedRows, categories_of, coded_matrix, columns_of
 from dpgp.decimal_mark import marked
 from dpgp.domain import Box
 from dpgp.learned_before import VoidCertificateWarning, in_words, learned_before
 from dpgp.ledger.ledger import ledger_of
 from dpgp.ledger.tally import TALLY, RepeatedFitsWarning
+from dpgp.missing_codes import NOWHERE, Codes, ColumnCodes
 from dpgp.model.methods import EffectMethods, OutputMethods
 from dpgp.numeric import check_column_names, column_names, target_names
 from dpgp.options import Options
@@ -34,6 +35,7 @@ from dpgp.private.fit import fit_alone_or_jointly
 from dpgp.private.rows import scaled_rows
 from dpgp.report.guarantee import WeakGuaranteeWarning, weak_points
 from dpgp.report.health import LOOKS_WRONG, HealthWarning
+from dpgp.study.codes import read_codes
 from dpgp.study.errors import Face
 from dpgp.study.table import kept_apart
 from dpgp.study.zero_one import ZeroOneWarning, told_of_classes
@@ -94,7 +96,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         if self.engine is not None:
             raise ValueError("`engine` needs files: pass their paths as `X`, and `target`.")
         categories, called = categories_of(X, self.categories), target_names(y)
-        X, y = self._validated(X, y, categories)
+        X, y = self._validated(X, y, categories, self._codes(X, y))
         targets = y[None] if y.ndim == 1 else y.T
         options = self._options(X.shape[1], len(targets), units is not None, categories, called)
         self._fit_rows(scaled_rows(X, targets, options, units, self.random_state), options)
@@ -201,18 +203,31 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
             **asked,
         )
 
+    def _codes(self, X: Any, y: Any) -> ColumnCodes:
+        """Read which columns of arrays and frames have codes for missing values."""
+        if self.missing_codes is None:
+            return NOWHERE
+        inputs, targets, names = columns_of(X), columns_of(y), column_names(X)
+        if inputs is None:
+            return NOWHERE  # whoever reads it says why it is no table
+        check_column_names(names)
+        called = target_names(y) or (None,) * (1 if targets is None else len(targets))
+        return read_codes(self.missing_codes, names or (None,) * len(inputs), called)
+
     @abstractmethod
     def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
         """Return what is public of the targets."""
 
     @abstractmethod
-    def _read_targets(self, y: Any, rows: int) -> Array:
+    def _read_targets(self, y: Any, rows: int, codes: Sequence[Codes]) -> Array:
         """Return the targets as numbers; messages never repeat a value of the data."""
 
-    def _validated(self, X: Any, y: Any, categories: Categories) -> tuple[Array, Array]:
+    def _validated(
+        self, X: Any, y: Any, categories: Categories, codes: ColumnCodes
+    ) -> tuple[Array, Array]:
         """Check shapes and types; messages never repeat a value of the data."""
-        inputs = coded_matrix(X, categories, least=2)
-        targets = self._read_targets(y, len(inputs))
+        inputs = coded_matrix(X, categories, codes.inputs, least=2)
+        targets = self._read_targets(y, len(inputs), codes.targets)
         self._check_columns(X, inputs, reset=True)
         return inputs, targets
 
@@ -249,10 +264,10 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
 
     def _inputs(self, X: Any) -> CodedRows:
         """Return new rows as numbers, their columns compared with those of :meth:`fit`."""
-        categories, has_names = self._fitted().options.box.categories, column_names(X) is not None
+        options, has_names = self._fitted().options, column_names(X) is not None
         if has_names:  # before cells are read: columns in another order have other levels
             self._check_columns(X, X, reset=False)
-        array = coded_matrix(X, categories)
+        array = coded_matrix(X, options.box.categories, options.missing_codes.inputs)
         if not has_names:
             self._check_columns(X, array, reset=False)
         return CodedRows(array)

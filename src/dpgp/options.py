@@ -10,6 +10,7 @@ from dpgp.categories import Category
 from dpgp.domain import Box
 from dpgp.inference.hyperparameters import default_kernel
 from dpgp.missing import Missing
+from dpgp.missing_codes import NOWHERE, ColumnCodes
 from dpgp.outcomes import NUMBER, OutcomeKind, outcome_of
 from dpgp.passes import Passes
 from dpgp.privacy.neighbours import Neighbours
@@ -52,6 +53,7 @@ class Options:
     max_rows_per_unit: int = 1
     rows_of_unit: RowsOfUnit = RowsOfUnit.RANDOM
     missing: Missing = Missing.ERROR
+    missing_codes: ColumnCodes = NOWHERE
     warp: bool = True
     calibrate: bool = True
     outcome: OutcomeKind = NUMBER
@@ -71,7 +73,7 @@ class Options:
             _check_no_wishes(asked)
         values = {
             option.name: option.value.parsed(
-                option.name, asked.get(option.name, option.default), box
+                option.name, asked.get(option.name, option.default), box, target_box
             )
             for option in options
         }

@@ -10,17 +10,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
+from dpgp.coded_rows import coded_targets
 from dpgp.domain import Bounds, Box
 from dpgp.estimator import PrivateGP
 from dpgp.ledger.ledger import Ledger
 from dpgp.model.methods import PlotMethods
 from dpgp.model.predictions import CentileMethods, NumberMethods, ObservationMethods
-from dpgp.numeric import numeric_targets
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.categories import Level
+    from dpgp.missing_codes import Code, Codes
     from dpgp.sites import Site
 
 
@@ -81,6 +82,10 @@ class PrivateGPRegressor(
         observations are whole numbers then. docs/how-to/counts.md.
     missing
         "error", or "ignore" to let incomplete rows contribute nothing.
+    missing_codes
+        Codes that stand for missing values, as −99 or "refused": a mapping to lists of them, by the
+        names of inputs and targets, or by positions that count inputs from 0 and then targets.
+        docs/how-to/missing-values.md.
     random_state
         A seed simulates: the result is not private, and says so.
     n_jobs
@@ -153,6 +158,7 @@ class PrivateGPRegressor(
         calibrate: bool = True,
         counts: bool = False,
         missing: str = "error",
+        missing_codes: Mapping[Any, Sequence[Code]] | None = None,
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
@@ -176,6 +182,7 @@ class PrivateGPRegressor(
         self.calibrate = calibrate
         self.counts = counts
         self.missing = missing
+        self.missing_codes = missing_codes
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger
@@ -185,8 +192,8 @@ class PrivateGPRegressor(
     def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
         return Box.from_bounds(self.target_bounds, targets, names, argument="target_bounds")
 
-    def _read_targets(self, y: Any, rows: int) -> Array:
-        return numeric_targets(y, rows)
+    def _read_targets(self, y: Any, rows: int, codes: Sequence[Codes]) -> Array:
+        return coded_targets(y, rows, codes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -57,6 +57,9 @@ CELLS = (
     | st.datetimes()
 )
 
+CODES = ((), (0, "x"), (1000.0, 2**53, "unknown"), ("0.1", "é", "inf"), (5e-324, "0", "'"))
+"""Codes for missing values: hostile cells, and nobody's of the people below."""
+
 NOBODY = {"text": ("zoe", "yan"), "number": (999, 998)}
 """Identifiers of two hostile rows where their cells are in another column."""
 

@@ -10,7 +10,7 @@ import contextlib
 import re
 import tempfile
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from homes import HOMES, LOCAL, NAMES, Fingerprints, Given
-from hostile_cells import CELLS, NOBODY, PEOPLE, RECOGNISED
+from hostile_cells import CELLS, CODES, NOBODY, PEOPLE, RECOGNISED
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -50,6 +50,7 @@ class Case:
     with_units: bool = True
     edge: int = 2**22
     second: Any = None
+    codes: tuple[Any, ...] = ()
 
     @property
     def columns(self):
@@ -73,12 +74,25 @@ class Case:
             "bounds": [(0, 100)] if said.by_position else {"age": (0, 100)},
             "categories": {1 if said.by_position else "sex": levels_of(self.people["sex"])},
             "missing": self.missing,
+            "missing_codes": self.missing_codes(said),
             "engine": said.engine,
             "site": SITE if said.of_a_site else None,
         }
         if self.labels:
             return PrivateGPClassifier(classes=levels_of(self.people["outcome"]), **options)
         return PrivateGPRegressor(target_bounds=(0, 10), **options)
+
+    def missing_codes(self, said: Given):
+        """Return the same codes of ages and outcomes, as an estimator is told of them."""
+        if not self.codes:
+            return None
+        outcome = "outcome" if column_is_named(said) else 2
+        columns = [0 if said.by_position else "age", *([] if self.labels else [outcome])]
+        return dict.fromkeys(columns, self.codes)
+
+
+def column_is_named(said: Given):
+    return said.target is not None or hasattr(said.y, "name") or hasattr(said.y, "columns")
 
 
 def levels_of(cells):
@@ -203,6 +217,7 @@ def cases(draw, homes):
         missing=draw(st.sampled_from(["error", "ignore"])),
         with_units=column == "who" or draw(st.booleans()),
         edge=draw(st.sampled_from(EDGES)),
+        codes=draw(st.sampled_from(CODES)),
     )
 
 
@@ -296,6 +311,26 @@ def test_cells_of_a_list_are_typed_by_nobody(column, cell, second):
     """NumPy reads a masked cell as NaN among floats, and as 0 among long ones."""
     for home in ("lists", "lists of lists", "object arrays"):
         assert check_two(case(home, column, cell, second=second))
+
+
+@pytest.mark.parametrize("cell", ["refused", " refused ", -99, -99.0, "-99", "-99.0", "-9.9e1"])
+@pytest.mark.parametrize("column", ["age", "outcome"])
+@pytest.mark.parametrize("home", ["CSV", "CSV, quoted", "lists", "table of pandas, objects"])
+def test_a_code_is_missing_whoever_has_it(home, column, cell):
+    told = case(home, column, cell, codes=("refused", -99))
+    held, rows = built(told), list(range(ROWS))
+    others = [k for k in rows if k != told.place]
+    assert total(told, HOMES[home].pick(held, rows)) == total(told, HOMES[home].pick(held, others))
+    refused = total(replace(told, missing="error"), HOMES[home].pick(held, rows))
+    assert isinstance(refused, str)
+    assert "-99" not in refused
+
+
+def test_labels_of_a_list_are_typed_by_nobody():
+    """NumPy cannot hold these two texts in one array, and either of them among numbers."""
+    for home in ("lists", "tuples", "lists of lists"):
+        told = case(home, "outcome", np.array("x"), labels=True, outcome=1, second=b"\x80")
+        assert check_two(told)
 
 
 MUTANTS = {

@@ -35,7 +35,7 @@ def test_right_bounds_raise_no_alarm(others):
     [
         (AGE, 1000 * KG, ("input 2", "upper bound 250", "same unit")),
         (AGE / 100, KG, ("input 1", "lower bound 0", "same unit")),
-        (CODED, KG, ("input 1", "lower bound 0", "−99")),
+        (CODED, KG, ("input 1", "lower bound 0", "−99", "`missing_codes`", "--missing-code")),
     ],
     ids=["grams", "centuries", "codes"],
 )

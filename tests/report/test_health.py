@@ -60,7 +60,7 @@ def test_metres_in_bounds_of_centimetres():
 
 def test_codes_for_missing_values():
     coded = np.where(np.arange(1500) % 14 == 0, -999.0, CM)
-    assert any("−999" in sentence for sentence in fitted(coded).health)
+    assert any("`missing_codes`" in sentence for sentence in fitted(coded).health)
 
 
 def test_two_values(healthy):

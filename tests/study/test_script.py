@@ -11,6 +11,7 @@ from hypothesis import given, settings
 
 from dpgp.cli.fit import fit_study, read_header, read_rows
 from dpgp.decimal_mark import DecimalMark
+from dpgp.missing_codes import NOWHERE
 from dpgp.options import Options
 from dpgp.outcomes import NUMBER
 from dpgp.outcomes.count import Counted
@@ -57,7 +58,8 @@ def test_the_script_asks_the_same(folder, study):
         script = run(asked, folder)
         script["plan"]()
     assert seen["n"] == study.rows
-    options = asked.options  # a count is planned as a number
+    # a count is planned as a number, and codes make no difference to a plan
+    options = replace(asked.options, missing_codes=NOWHERE)
     planned = replace(options, outcome=NUMBER) if study.counts else options
     assert said(seen["options"]) == said(planned)
     question = script["QUESTION"]

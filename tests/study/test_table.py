@@ -21,7 +21,7 @@ from dpgp.options import Options
 from dpgp.outcomes import KINDS
 from dpgp.rows_of_unit import RowsOfUnit
 from dpgp.study import table
-from dpgp.study.columns import Column, LevelColumn
+from dpgp.study.columns import CodeColumn, Column, LevelColumn
 from dpgp.study.errors import Face
 from dpgp.study.file import read_study, study_text
 from dpgp.study.script import script_of
@@ -38,6 +38,7 @@ FUNCTIONS = {
 ROWS = {"self", "X", "y", "target"}  # of these, options say what they are
 MANNERS = {"--study", "--dry-run", "--show-lines", "--yes", "--force", "--json", "--help"}
 """What commands are told that is nothing of a study: how to ask, and how to answer."""
+ABSENT = {option.name for option in OPTIONS if option.may_be_absent}
 STUDY = Study(
     features=(Column("age", 2.0, 18.0),),
     targets=(Column("height", 70.0, 190.0),),
@@ -112,10 +113,13 @@ def test_the_document_names_every_key():
 def test_a_model_file_keeps_the_settings_of_the_table():
     kept = settings_to_json(STUDY.options)
     asked = [option.name for option in table.settings()]
-    absent = {"rows_of_unit", "passes"}  # there are no people, and the default is not written
-    assert list(kept) == [name for name in asked if name not in absent]
+    assert list(kept) == [name for name in asked if name not in ABSENT], "no people, no codes"
     people = STUDY.but(unit="person")
-    assert list(settings_to_json(people.options)) == [name for name in asked if name != "passes"]
+    uncoded = [name for name in asked if name not in ABSENT - {"rows_of_unit"}]
+    assert list(settings_to_json(people.options)) == uncoded
+    coded = people.but(missing_codes=(CodeColumn("age", ("-99", "refused")),))
+    written = [name for name in asked if name != "passes"]  # whose default is not written
+    assert list(settings_to_json(coded.options)) == written
     first = settings_to_json(people.but(rows_of_unit=RowsOfUnit.FIRST).options)
     assert first == kept, "as files that are older than the choice"
     counted = settings_to_json(STUDY.but(counts=True).options)

@@ -191,13 +191,13 @@ def _inputs(model: FittedModel, cells: Cells, names: Sequence[str]) -> Array:
     """Return columns of numbers, or of the numbers of their levels."""
     import numpy as np
 
-    kinds = zip(names, map(model.inputs.box.category, range(len(names))), strict=True)
-    return np.column_stack(
-        [
-            cells.numbers(name) if category is None else cells.known_levels(name, category)
-            for name, category in kinds
-        ]
-    )
+    def column(k: int) -> Array:
+        category, codes = model.inputs.box.category(k), model.options.missing_codes.of_input(k)
+        if category is None:
+            return cells.numbers(names[k], codes)
+        return cells.known_levels(names[k], category, codes)
+
+    return np.column_stack([column(k) for k in range(len(names))])
 
 
 def _predictions(

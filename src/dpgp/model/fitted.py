@@ -180,10 +180,10 @@ class FittedModel(
         if isinstance(X, CodedRows):
             return X
         box, count = self.options.box, self.options.columns
-        columns = named_columns(X, box.names)
+        codes, columns = self.options.missing_codes.inputs, named_columns(X, box.names)
         if columns is not None:
-            return CodedRows(coded_columns(columns, tuple(map(box.category, range(count)))))
-        inputs = coded_matrix(X, box.categories)
+            return CodedRows(coded_columns(columns, tuple(map(box.category, range(count))), codes))
+        inputs = coded_matrix(X, box.categories, codes)
         if inputs.shape[1] != count:
             raise ValueError(f"`X` must have {count} columns, got {inputs.shape[1]}.")
         return CodedRows(inputs)

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from scipy.special import logit, ndtri
 
 from dpgp.blas import symmetric_root
+from dpgp.coded_rows import coded_targets
 from dpgp.inference.conformal import COVERAGE
 from dpgp.model.methods import HasModel
-from dpgp.numeric import Seed, as_floats, as_random_state, numeric_targets, numeric_vector
+from dpgp.numeric import Seed, as_floats, as_random_state, numeric_vector
 from dpgp.outcomes.number import checked_targets
 from dpgp.outcomes.yes_no import class_numbers, two_classes
 from dpgp.types import Array
@@ -46,8 +47,9 @@ class NumberMethods(HasModel):
         """Return R², of several targets the average; raw rows without noise: for the curator."""
         from sklearn.metrics import r2_score  # slow to import, seldom needed
 
-        mean = self._fitted().mean(self._inputs(X))
-        targets = numeric_targets(y, len(mean))
+        model = self._fitted()
+        mean = model.mean(self._inputs(X))
+        targets = coded_targets(y, len(mean), model.options.missing_codes.targets)
         if not np.isfinite(targets).all():
             raise ValueError("`y` must be finite and complete to be compared with predictions.")
         if sample_weight is not None:
@@ -149,6 +151,8 @@ class ObservationMethods(HasModel):
         """
         model = self._fitted()
         mean, std = model.mean(self._inputs(X), return_std=True)
+        if not model.options.target_box.categories:
+            y = coded_targets(y, len(mean), model.options.missing_codes.targets)
         scales = np.array([calibration.scale for calibration in model.calibrations])
         return model.outcome.log_density(y, mean, std * (scales if std.ndim > 1 else scales[0]))
 

@@ -267,7 +267,7 @@ def _labels(y: Any) -> Sequence[Any] | None:
     """Return the elements of a list, a column, or an array of one column; else None."""
     try:
         y = y if hasattr(y, "__len__") else np.asarray(y)
-        shape = np.shape(y)
+        shape = _shape_of_list(y) if isinstance(y, list | tuple) else np.shape(y)
     except Exception:  # whatever it says may quote the data
         return None
     if len(shape) == 2 and shape[1] == 1:
@@ -277,3 +277,15 @@ def _labels(y: Any) -> Sequence[Any] | None:
         columns = columns_of(y)
         return None if columns is None else elements(columns[0])
     return elements(y) if len(shape) == 1 else None
+
+
+def _shape_of_list(y: Sequence[Any]) -> tuple[int, ...]:
+    """Return the shape of labels, or of rows of them; NumPy would give all of them one type."""
+    lengths = {
+        len(row)
+        if isinstance(row, list | tuple) or (type(row) is np.ndarray and row.ndim)
+        else None
+        for row in y
+    }
+    (length,) = lengths  # an error where some are rows, or rows differ
+    return (len(y),) if length is None else (len(y), length)

@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpgp.categories import Category
+from dpgp.missing_codes import NO_CODES
+from dpgp.missing_codes import Codes as MissingCodes
 from dpgp.numeric import float_of, holds_times
 from dpgp.private.tables import TableError, or_refused
 from dpgp.private.units import MISSING, Codes, Key, keys_of, numbered
@@ -59,18 +61,20 @@ class Cells:
     def __repr__(self) -> str:
         return "Cells(...)"
 
-    def numbers(self, name: str, otherwise: Words | None = None) -> Array:
-        """Return a column as numbers; missing ones, in whatever spelling, are NaN.
+    def numbers(
+        self, name: str, codes: MissingCodes = NO_CODES, otherwise: Words | None = None
+    ) -> Array:
+        """Return a column as numbers; missing ones, in whatever spelling or code, are NaN.
 
         ``otherwise`` is said first of a column that holds something else: what it may be meant for.
         """
-        column = self._read(name)
+        column = _without_texts(self._read(name), codes)
         if _holds_times(column):
             what, remedy = "dates or times", TIMES
         elif (found := numbers_of(self._with_points(column))) is None:
             what, remedy = "cells that are not numbers", DECIMALS[self.decimal]
         else:
-            return found
+            return codes.without(found) if codes else found
         remedy = remedy if otherwise is None else otherwise.followed_by(", or ", remedy)
         raise TableError(f"{self.where}column '{name}' holds {what}", remedy)
 
@@ -79,11 +83,14 @@ class Cells:
         codes, cells = self._distinct(name)
         return category.numbers(cells, self.decimal)[codes]
 
-    def known_levels(self, name: str, category: Category) -> Array:
+    def known_levels(
+        self, name: str, category: Category, missing_codes: MissingCodes = NO_CODES
+    ) -> Array:
         """Return the numbers of levels; NaN for missing cells, an error for any other."""
         codes, cells = self._distinct(name)
         numbers = category.numbers(cells, self.decimal)
-        if not all(is_missing(cells[k]) for k in np.flatnonzero(np.isnan(numbers)).tolist()):
+        others = [cells[k] for k in np.flatnonzero(np.isnan(numbers)).tolist()]
+        if not all(is_missing(cell) or missing_codes.has(cell, self.decimal) for cell in others):
             raise TableError(
                 f"{self.where}column '{name}' has cells that are none of the model's levels: "
                 f"{category.words}; write levels in this spelling, and leave missing ones empty."
@@ -153,6 +160,26 @@ def is_missing(cell: Any) -> bool:
         return cell.strip().casefold() in MISSING
     number = _or_none(lambda: float_of(cell))
     return number is not None and np.isnan(number)
+
+
+def _without_texts(column: Column, codes: MissingCodes) -> Column:
+    """Return a column whose cells are missing where they are codes that are no numbers."""
+    if not codes.texts:
+        return column
+    if isinstance(column, np.ndarray):
+        masked = column.copy()
+        masked[[codes.has_text(cell) for cell in column.tolist()]] = None
+        return masked
+    if not _is_text(column.type):
+        return column
+    found = _or_none(lambda: _arrow_without_texts(column, codes))
+    return column if found is None else found  # what is no text at all is no number either
+
+
+def _arrow_without_texts(column: pa.Array, codes: MissingCodes) -> pa.Array:
+    clean = pc.utf8_normalize(pc.utf8_trim_whitespace(column), "NFC")
+    is_code = pc.is_in(clean, pa.array(sorted(codes.texts), clean.type))
+    return pc.if_else(is_code, pa.scalar(None, column.type), column)
 
 
 def _holds_times(column: Column) -> bool:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dpgp.categories import Category
 from dpgp.domain import Box
 from dpgp.missing import Missing
+from dpgp.missing_codes import Codes
 from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.options import Options
 from dpgp.privacy.parts import DealtPart
@@ -218,7 +219,7 @@ class RowReader:
         """Return rows whose targets are scaled, as if every one were of another unit."""
         box = self.options.box
         X = np.column_stack(
-            [self._input(cells, name, box.category(k)) for k, name in enumerate(self.inputs)]
+            [self._input(cells, k, box.category(k)) for k in range(len(self.inputs))]
         )
         targets = np.stack([self._target(cells, k) for k in range(len(self.targets))])
         return scaled_rows(X, targets, self.options, None)
@@ -226,14 +227,17 @@ class RowReader:
     def _target(self, cells: Cells, k: int) -> Array:
         """Return numbers, or 0 and 1 for two classes and NaN for what is neither."""
         category = self.options.target_box.category(k)
-        name = self.targets[k]
+        name, codes = self.targets[k], self.options.missing_codes.of_target(k)
         if category is None:
-            return self._complete(cells, name, _TWO_CLASSES)
+            return self._complete(cells, name, codes, _TWO_CLASSES)
         return cells.levels(name, category)
 
-    def _input(self, cells: Cells, name: str, category: Category | None) -> Array:
+    def _input(self, cells: Cells, k: int, category: Category | None) -> Array:
+        """Return numbers, or those of levels; codes for missing values are none of these."""
+        name = self.inputs[k]
         if category is None:
-            return self._complete(cells, name, _A_CATEGORY)
+            own = self.options.missing_codes.of_input(k)
+            return self._complete(cells, name, own, _A_CATEGORY)
         codes = cells.levels(name, category)
         if self.options.missing is Missing.ERROR and np.isnan(codes).any():
             raise TableError(
@@ -243,8 +247,8 @@ class RowReader:
             )
         return codes
 
-    def _complete(self, cells: Cells, name: str, otherwise: Words) -> Array:
-        numbers = cells.numbers(name, otherwise)
+    def _complete(self, cells: Cells, name: str, codes: Codes, otherwise: Words) -> Array:
+        numbers = cells.numbers(name, codes, otherwise)
         if self.options.missing is Missing.ERROR and not np.isfinite(numbers).all():
             what = "infinite" if np.isinf(numbers).any() else "missing"
             raise TableError(f"{cells.where}column '{name}' has {what} cells", _OF_CELLS)

@@ -47,6 +47,13 @@ PILE, BESIDE = 5.0, 3
 """How many times the average of so many bins beside it an end holds where bounds cut."""
 
 
+DECLARE_CODES = (
+    "look for codes such as −99 for missing values, and declare them (`missing_codes`, "
+    "--missing-code)"
+)
+"""What to do where cells seem to be codes, in Python and on the command line."""
+
+
 @dataclass(frozen=True)
 class ReleasedShares:
     """Noisy shares of the rows in equal bins of an input, from its lower to its upper bound."""
@@ -113,8 +120,7 @@ def far_end(column: ReleasedShares) -> str | None:
         if _is_lone(shares, column.noise):
             return (
                 f"About {shares[0]:.0%} of the rows have {column.name} at its {end} or beyond it, "
-                "far from all others: look for codes such as −99 for missing values, and make such "
-                "cells empty."
+                f"far from all others: {DECLARE_CODES}."
             )
     return None
 
@@ -147,7 +153,6 @@ def pile(column: ReleasedShares) -> str | None:
         if there and piled and shares[0] < MOST_LONE:
             return (
                 f"About {shares[0]:.0%} of the rows have {column.name} at its {end} or beyond it, "
-                "many more than beside it: look for codes such as −99 for missing values, and "
-                "widen the bounds if they cut."
+                f"many more than beside it: {DECLARE_CODES}, and widen the bounds if they cut."
             )
     return None

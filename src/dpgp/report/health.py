@@ -25,7 +25,7 @@ from dpgp.planning.many import asked_many
 from dpgp.planning.question import Question
 from dpgp.planning.setting import Setting
 from dpgp.privacy.books import mu_of_guarantee
-from dpgp.report.bounds_health import wrong_bounds
+from dpgp.report.bounds_health import DECLARE_CODES, wrong_bounds
 from dpgp.report.rows_health import too_little
 from dpgp.steps import LAW_OF_RESIDUALS, Purse, ResidualHistograms, TargetHistograms, planned_steps
 from dpgp.types import Array
@@ -240,8 +240,8 @@ def unusual_tails(target: FittedTarget) -> str | None:
     if target.tails <= MOST_TAILS or target.has_atoms or not target.tails_are_known:
         return None
     return (
-        f"A few observations of {target.name} lie very far from the others: look for codes such as "
-        "−999 for missing values, and for rows in another unit."
+        f"A few observations of {target.name} lie very far from the others: {DECLARE_CODES}, and "
+        "look for rows in another unit."
     )
 
 
@@ -254,7 +254,8 @@ def two_values(target: FittedTarget) -> str | None:
         return None
     return (
         f"Observations of {target.name} take two values or so: read its mean as a share, or fit "
-        "PrivateGPClassifier; if it has others, look for codes such as −99 for missing values."
+        "PrivateGPClassifier; if it has others, "
+        f"{DECLARE_CODES}."
     )
 
 

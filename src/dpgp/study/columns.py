@@ -1,4 +1,4 @@
-"""Columns as they are written on the command line: NAME:LOW:HIGH, and NAME:LEVEL,LEVEL."""
+"""Columns as a command has them: NAME:LOW:HIGH, NAME:LEVEL,LEVEL and NAME:CODE,CODE."""
 
 from __future__ import annotations
 
@@ -37,6 +37,13 @@ class LevelColumn(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.name}, one of the public levels {', '.join(self.levels)}"
+
+
+class CodeColumn(NamedTuple):
+    """A column and its codes for missing values."""
+
+    name: str
+    codes: tuple[str, ...]
 
 
 def read_columns(option: str, texts: Sequence[str] | None) -> tuple[Column, ...] | None:
@@ -79,6 +86,37 @@ def _read_level_column(option: str, text: str) -> LevelColumn:
         raise UsageError(f"{error} {remedy}") from None
 
 
+def read_code_columns(option: str, texts: Sequence[str] | None) -> tuple[CodeColumn, ...] | None:
+    """Read the columns of ``--missing-code``; None where there are none."""
+    columns = tuple(_read_code_column(option, text) for text in texts or ())
+    names = [column.name for column in columns]
+    if len(set(names)) < len(names):
+        raise UsageError(f"{option} has a column twice; write all its codes behind one name.")
+    return columns or None
+
+
+def _read_code_column(option: str, text: str) -> CodeColumn:
+    name, colon, codes = text.rpartition(":")  # names may hold colons
+    if not colon:
+        raise UsageError(f"{option} '{text}' must end in codes, as in 'income:-99,-98'.")
+    try:
+        return checked_codes(name, codes.split(","))
+    except UsageError as error:
+        remedy = "codes that hold a comma or a colon belong into a study file."
+        raise UsageError(f"{error} {remedy}") from None
+
+
+def checked_codes(name: str, codes: Sequence[str]) -> CodeColumn:
+    """Return codes under the column's name in one spelling; a UsageError where they are none."""
+    from dpgp.missing_codes import Codes
+
+    clean = _checked_name(name)
+    try:
+        return CodeColumn(clean, tuple(map(str, Codes.of(codes, clean).codes)))
+    except (TypeError, ValueError) as error:
+        raise UsageError(str(error)) from None
+
+
 def checked_levels(name: str, levels: Sequence[str]) -> LevelColumn:
     """Return a category under its name in one spelling; a UsageError where it cannot be meant."""
     from dpgp.categories import Category
@@ -92,7 +130,7 @@ def checked_levels(name: str, levels: Sequence[str]) -> LevelColumn:
 
 def _checked_name(name: str) -> str:
     if not clean_name(name):
-        raise UsageError("a column has no name; write one before its bounds or levels.")
+        raise UsageError("a column has no name; write one before its bounds, levels or codes.")
     if not is_name(clean_name(name)):
         raise UsageError(f"a column's name {NAME_RULE}.")
     return clean_name(name)

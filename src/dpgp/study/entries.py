@@ -12,16 +12,18 @@ from dpgp.plain_text import LONGEST_NAME, clean_name, is_plain
 from dpgp.study.columns import (
     WHY_LEVELS_ARE_PUBLIC,
     WHY_PUBLIC,
+    CodeColumn,
     Column,
     LevelColumn,
     checked_classes,
+    checked_codes,
     checked_column,
     checked_levels,
 )
 from dpgp.study.errors import Face, UsageError, Words
 
 STANDARD_INPUT = "-"
-AnyColumn = TypeVar("AnyColumn", Column, LevelColumn)
+AnyColumn = TypeVar("AnyColumn", Column, LevelColumn, CodeColumn)
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,18 @@ def classes_of(entry: Entry) -> LevelColumn:
     ((name, levels),) = entry.columns(f"{rule}; {WHY_LEVELS_ARE_PUBLIC}", most=1)
     column = _level_column(entry, name, levels)
     return entry.checked(lambda: checked_classes(column))
+
+
+def codes_of(entry: Entry) -> tuple[CodeColumn, ...]:
+    """Return columns with codes for missing values of a study file."""
+
+    def column(name: str, codes: Any) -> CodeColumn:
+        if not isinstance(codes, list) or not all(isinstance(code, str) for code in codes):
+            raise entry.error(f"must give '{name}' a list of codes, as in '{name}: [-99, -98]'")
+        return entry.checked(lambda: checked_codes(name, codes))
+
+    found = entry.columns("must hold columns with codes, as in 'income: [-99, -98]'")
+    return tuple(column(*item) for item in found)
 
 
 def _level_column(entry: Entry, name: str, levels: Any) -> LevelColumn:

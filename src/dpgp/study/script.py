@@ -7,7 +7,15 @@ from pprint import pformat
 from typing import Any
 
 from dpgp.study.study import Study
-from dpgp.study.table import CLASSIFIER, EVERYWHERE, FIT, PLAN, REGRESSOR, options_by_key
+from dpgp.study.table import (
+    CLASSIFIER,
+    ESTIMATORS,
+    EVERYWHERE,
+    FIT,
+    PLAN,
+    REGRESSOR,
+    options_by_key,
+)
 
 TEMPLATE = '''\
 """{title}
@@ -68,7 +76,7 @@ def script_of(study: Study, title: str, model: str) -> str:
         rows=study.needed("n"),
         outcome=_literal(_arguments(study, (estimator, PLAN))),
         estimator=estimator,
-        estimators="".join(f"{each}, " for each in _spelled(study, (estimator,))),
+        estimators="".join(f"{each}, " for each in _of_estimator(study, estimator)),
         fits="".join(f", {each}" for each in _spelled(study, (FIT,))),
         ledger=_ledger(study),
         model=model,
@@ -91,6 +99,11 @@ def _spelled(study: Study, functions: tuple[str, ...]) -> list[str]:
     defaults = {option.name: option.default for option in options_by_key().values()}
     told = _arguments(study, functions)
     return [f"{name}={value!r}" for name, value in told.items() if value != defaults[name]]
+
+
+def _of_estimator(study: Study, estimator: str) -> list[str]:
+    """Return what a fit depends on and its plan does not; the ledger is for :func:`_ledger`."""
+    return [*_spelled(study, (estimator,)), *_spelled(study.but(ledger=None), ESTIMATORS)]
 
 
 def _ledger(study: Study) -> str:

@@ -116,7 +116,7 @@ class Study:
         epsilon = as_finite_positive("epsilon", self.needed("epsilon"))
         delta = as_probability("delta", self.needed("delta"))
         asked = {
-            each.name: self.said[key]
+            each.name: each.value.in_python(self.said[key])
             for key, each in options_by_key().items()
             if key in self.said and each.is_for_options
         }

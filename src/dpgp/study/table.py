@@ -21,6 +21,7 @@ from dpgp.study.values import (
     BoundsValue,
     ChoiceValue,
     ClassesValue,
+    CodesValue,
     FlagValue,
     LevelsValue,
     NumberValue,
@@ -203,6 +204,12 @@ OPTIONS: tuple[Option, ...] = (
         "Incomplete rows: stop (error, by default), or let them contribute nothing (ignore).",
         "error",
         python=EVERYWHERE, commands=COMMANDS, key="missing", field="Incomplete rows", setting=True,
+    ),
+    Option(
+        "missing_codes", CodesValue(),
+        "Codes that stand for missing values in a column; repeat for several columns.",
+        python=ESTIMATORS, commands=("fit",), flags=("--missing-code",), key="missing_codes",
+        field="Codes for missing values", setting=True, may_be_absent=True,
     ),
     Option(
         "counts", FlagValue(),

@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpgp.privacy.arguments import as_count
 from dpgp.study.columns import (
+    CodeColumn,
     Column,
     LevelColumn,
     read_classes,
+    read_code_columns,
     read_columns,
     read_level_columns,
 )
-from dpgp.study.entries import Entry, bounds_of, classes_of, levels_of
+from dpgp.study.entries import Entry, bounds_of, classes_of, codes_of, levels_of
 
 if TYPE_CHECKING:
     from dpgp.domain import Box
+    from dpgp.missing_codes import ColumnCodes
     from dpgp.options import Options
 
 
@@ -41,7 +44,7 @@ class Value:
     is_parsed: ClassVar[bool] = True
     """Whether options keep it under its name; else as a part of something larger, or not at all."""
 
-    def parsed(self, name: str, value: Any, box: Box) -> Any:
+    def parsed(self, name: str, value: Any, box: Box, target_box: Box) -> Any:
         """Return what Python gave as :class:`~dpgp.options.Options` keep it, checked."""
         return value
 
@@ -96,7 +99,7 @@ class WholeValue(Value):
     entry: Callable[[Entry], Any] = Entry.count
     least: int | None = 1
 
-    def parsed(self, name: str, value: Any, box: Box) -> int:
+    def parsed(self, name: str, value: Any, box: Box, target_box: Box) -> int:
         return as_count(name, value)
 
     def of_setting(self, where: str, value: Any, columns: int) -> int:
@@ -112,7 +115,7 @@ class FlagValue(Value):
     type: Any = bool
     entry: Callable[[Entry], Any] = Entry.flag
 
-    def parsed(self, name: str, value: Any, box: Box) -> bool:
+    def parsed(self, name: str, value: Any, box: Box, target_box: Box) -> bool:
         return as_true_or_false(name, value)
 
     def of_setting(self, where: str, value: Any, columns: int) -> bool:
@@ -143,7 +146,7 @@ class ChoiceValue(Value):
 
         super().__init__(type=kind, entry=chosen)
 
-    def parsed(self, name: str, value: Any, box: Box) -> Any:
+    def parsed(self, name: str, value: Any, box: Box, target_box: Box) -> Any:
         return self.type.parse(value)
 
     def plain(self, value: Any) -> str:
@@ -252,3 +255,35 @@ class ClassesValue(Value):
 
     def in_python(self, value: LevelColumn) -> list[str]:
         return list(value.levels)
+
+
+@dataclass(frozen=True)
+class CodesValue(Value):
+    """Columns with codes for missing values."""
+
+    metavar: str | None = "NAME:CODE,CODE"
+    type: Any = list[str]
+    entry: Callable[[Entry], Any] = codes_of
+
+    def parsed(self, name: str, value: Any, box: Box, target_box: Box) -> ColumnCodes:
+        from dpgp.study.codes import codes_of_boxes
+
+        return codes_of_boxes(value, box, target_box)
+
+    def of_command(self, flag: str, value: Any) -> tuple[CodeColumn, ...] | None:
+        """Read NAME:CODE,CODE, of each column."""
+        return read_code_columns(flag, value)
+
+    def plain(self, value: tuple[CodeColumn, ...]) -> dict[str, Any]:
+        return {column.name: column.codes for column in value}
+
+    def setting(self, name: str, options: Options) -> list[Any] | None:
+        """Return the codes of every input and target, null for columns without."""
+        return options.missing_codes.in_order
+
+    def of_setting(self, where: str, value: Any, columns: int) -> dict[int, list[Any]]:
+        """Return codes by position."""
+        from dpgp.checked_values import as_items
+
+        items = enumerate(as_items(value, where))
+        return {k: as_items(codes, where) for k, codes in items if codes is not None}

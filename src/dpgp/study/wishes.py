@@ -24,7 +24,7 @@ LARGEST_RATIO = 1e6  # of weights: a stage with less of the budget is nothing bu
 class KernelValue(Value):
     """Kernels to choose from; none where the default one is taken."""
 
-    def parsed(self, name: str, value: Any, box: Box) -> tuple[Any, ...]:
+    def parsed(self, name: str, value: Any, box: Box, target_box: Box) -> tuple[Any, ...]:
         """Return kernels of as many inputs."""
         import numpy as np
 
@@ -73,7 +73,7 @@ class KernelValue(Value):
 class FamiliesValue(Value):
     """Families of features."""
 
-    def parsed(self, name: str, value: Any, box: Box) -> tuple[str, ...] | None:
+    def parsed(self, name: str, value: Any, box: Box, target_box: Box) -> tuple[str, ...] | None:
         """Return families that there are; None where the plan chooses."""
         if value is None:
             return None
@@ -98,7 +98,7 @@ class FamiliesValue(Value):
 class PointsValue(Value):
     """How many inducing points, or the points themselves."""
 
-    def parsed(self, name: str, value: Any, box: Box) -> Any:
+    def parsed(self, name: str, value: Any, box: Box, target_box: Box) -> Any:
         """Return their number, or points scaled to [−1, 1]^D."""
         import numpy as np
 
@@ -135,7 +135,7 @@ class PointsValue(Value):
 class StagesValue(Value):
     """Weights of the stages in the budget, or how many of equal weight."""
 
-    def parsed(self, name: str, value: Any, box: Box) -> tuple[float, ...]:
+    def parsed(self, name: str, value: Any, box: Box, target_box: Box) -> tuple[float, ...]:
         from dpgp.numeric import as_floats
         from dpgp.privacy.arguments import as_count
 

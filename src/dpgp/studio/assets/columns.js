@@ -73,6 +73,13 @@ function showDetails(details, column, k) {
   if (column.role === "category") details.append(...levels(column, k));
   else if (column.role === "target" && isYesNo()) details.append(...classes(column, k));
   else if (column.role !== "none") details.append(...ends(column, k));
+  if (column.role !== "none") details.append(codes(column, k));
+}
+
+function codes(column, k) {
+  const input = textInput(`codes-${k}`, column.codes, { spellcheck: "false", oninput: () => { column.codes = input.value; } });
+  return field(el("span", {}, "Codes for missing values", el("span", { class: "unseen" }, ` of ${column.name}`)), input,
+    "Where there are any, such as -99, -98 or refused.");
 }
 
 function ends(column, k) {

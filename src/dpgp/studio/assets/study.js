@@ -41,7 +41,7 @@ export function takeTable(table) {
   state.table = table;
   state.unit = "";
   state.columns = table.columns.map(({ name, hint }) =>
-    ({ name, hint, role: "none", low: "", high: "", levels: "", no: "", yes: "" }));
+    ({ name, hint, role: "none", low: "", high: "", levels: "", no: "", yes: "", codes: "" }));
 }
 
 export const withRole = (...roles) => state.columns.filter(({ role }) => roles.includes(role));
@@ -76,6 +76,8 @@ function withoutBudget() {
     categories: Object.fromEntries(withRole("category").map(({ name, levels }) => [name, levelsOf(levels)])),
     neighbours: state.secretRows ? "add-remove" : "replace",
     missing: state.missing,
+    missing_codes: Object.fromEntries(
+      state.columns.filter(({ role, codes }) => role !== "none" && levelsOf(codes).length).map(({ name, codes }) => [name, levelsOf(codes)])),
     decimal: state.decimal,
     rows: plainCount(state.rows),
     ...(state.severalRows === "yes"
