@@ -120,6 +120,9 @@ def test_new_rows_with_a_code_are_missing():
     with pytest.raises(ValueError, match="`y` must be finite and complete"):
         gp.score(pd.DataFrame({"age": [30.0, 40.0]}), [35.0, -98.0])
     density = gp.log_predictive_density(pd.DataFrame({"age": [30.0, 40.0]}), [35.0, -98.0])
+    z = gp.z_score(pd.DataFrame({"age": [30.0, 40.0]}), [35.0, -98.0])
+    assert np.isfinite(z[0])
+    assert np.isnan(z[1])
     assert np.isfinite(density).tolist() == [True, False]
 
 

@@ -3,6 +3,7 @@
 import io
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from rich.console import Console
 
 import dpgp
 from dpgp import progress, progress_bar
-from dpgp.progress import Journey, duration, every, watching
-from dpgp.steps import KINDS
+from dpgp.privacy.parts import RowPart
+from dpgp.progress import Journey, duration, every, told_of, watching
+from dpgp.steps import KINDS, Stage
 
 X = np.random.default_rng(0).uniform(0, 1, (40, 1))
 
@@ -57,6 +59,16 @@ def test_the_share_of_a_fit_grows_to_one():
     assert journey.seen == sorted(journey.seen)
     assert 0 < journey.seen[0] < 0.2
     assert journey.seen[-1] == pytest.approx(1.0)
+
+
+def test_a_step_that_asks_a_part_of_the_rows_takes_that_part_of_its_time():
+    planned = []
+    journey = Journey()
+    journey.plan = planned.extend
+    stages = [replace(Stage(0.1, 1, 2), part=RowPart(1, 5)), Stage(0.9, 2, 2)]
+    with watching(journey):
+        assert list(told_of(stages)) == stages
+    assert planned == [0.2, 1.0]
 
 
 def test_what_is_left_follows_from_the_efforts(monkeypatch):

@@ -12,7 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Event, Thread
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from dpgp.privacy.parts import RowPart
 
 T = TypeVar("T")
 
@@ -65,7 +68,12 @@ class ToldStep(Protocol):
 
     @property
     def effort(self) -> float:
-        """How long it takes, relative to others."""
+        """How long it takes, relative to others, where it asks all rows."""
+        ...
+
+    @property
+    def part(self) -> RowPart | None:
+        """The part of the rows that it asks, None for all of them."""
         ...
 
 
@@ -78,7 +86,7 @@ def told_of(steps: Sequence[S]) -> Iterator[S]:
     if watcher is None:
         yield from steps
         return
-    watcher.plan([step.effort for step in steps])
+    watcher.plan([step.effort * (step.part.fraction if step.part else 1.0) for step in steps])
     for step in steps:
         watcher.step(step.activity)
         yield step

@@ -190,6 +190,7 @@ class CentileMethods(HasModel):
         """
         model = self._fitted()
         mean, std = model.mean(self._inputs(X), return_std=True)
+        y = coded_targets(y, len(mean), model.options.missing_codes.targets)
         t = (checked_targets(y, mean) - mean) / std
         columns = np.reshape(t, (len(mean), -1)).T
         pairs = zip(model.calibrations, columns, strict=True)
