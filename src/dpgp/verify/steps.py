@@ -157,7 +157,7 @@ AFTER_STAGES = (
     ),
 )  # fmt: skip
 
-OF_PARTS = ("law of residuals", "local scale", "residual histograms")
+OF_PARTS = ("law of residuals", "local scale", "local scale again", "residual histograms")
 """What asks a part of the rows where early stages do."""
 
 OTHERS = (*BEFORE_STAGES, LAW, *AFTER_STAGES)
