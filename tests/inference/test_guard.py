@@ -7,7 +7,7 @@ from dpgp.inference.clip_choice import ClipInterval, beyond_interval
 from dpgp.inference.few.evidence import combine_stages
 from dpgp.inference.few.gram_estimate import IsotropicEstimate, estimate_gram
 from dpgp.inference.few.target import infer
-from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, embed
+from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, _uneven, apply_guard, embed
 from dpgp.inference.posterior import Moments
 from dpgp.inference.residual_law import gaussian_law
 from dpgp.inference.stage import StageRelease
@@ -215,3 +215,8 @@ def test_rows_of_the_guard_fit_the_estimate_of_the_stages():
     gram = estimate_gram([stage], model.atoms, model.positions)
     L, simple = model.guard_embedding, SIMPLE.evaluate(X)
     np.testing.assert_allclose(L.T @ gram.B @ L, simple @ simple.T, atol=0.05 * 500)
+
+
+def test_a_gram_matrix_of_which_noise_left_nothing_ends_no_fit():
+    L = np.array([[1.2, 0.0], [0.0, 0.7]])
+    np.testing.assert_allclose(_uneven(0.1, L, np.zeros((2, 2))), 0.01 * np.eye(2))

@@ -159,7 +159,8 @@ def _uneven(size: float, L: Array, B: Array) -> Array:
     M = L.T @ B
     Q = np.eye(len(L)) - L @ np.linalg.pinv(M @ L, rcond=RIDGE, hermitian=True) @ M
     left = Q @ Q.T
-    share = float(np.sum(left * B)) / float(np.trace(B))
+    # where noise left nothing of B, Q is I
+    share = float(np.sum(left * B)) / float(np.trace(B)) if B.any() else 1.0
     return np.asarray(size**2 / max(share, LEAST_LEFT) * left)
 
 
