@@ -16,6 +16,7 @@ from dpgp.inference.conformal import Calibration
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.predictive import Predictive, predictives
+from dpgp.inference.recorded import Recorded
 from dpgp.inference.stage import StageRelease
 from dpgp.model.input_model import InputDensity
 from dpgp.model.methods import EffectMethods, OutputMethods, PlotMethods
@@ -52,7 +53,8 @@ class FittedModel(
     density of the inputs, on a grid where there are at most three, else of synthetic rows.
     ``findings`` are plain values that other steps released, by their names in the certificate.
     ``log_odds`` make probabilities of what is believed of every target, so that they add up, and
-    are none where that needs nothing (dpgp.model.log_odds).
+    are none where that needs nothing (dpgp.model.log_odds). ``recorded`` is what the stages
+    measured of f, where it was kept: models that have it can be pooled (dpgp.pooling).
     """
 
     options: Options
@@ -65,6 +67,7 @@ class FittedModel(
     scales: tuple[LocalScale, ...] = ()
     findings: Mapping[str, Any] = field(default_factory=dict)
     log_odds: tuple[LogOdds, ...] = ()
+    recorded: Recorded | None = None
 
     def __repr__(self) -> str:
         targets, inputs = ", ".join(self.target_names), ", ".join(self.input_names)

@@ -10,19 +10,17 @@ import numpy as np
 
 from dpgp.features.inputs import BoxFeatures, Residuals
 from dpgp.inference.clip_choice import ClipInterval
-from dpgp.inference.few.gram_estimate import DoubtedEstimate, density_estimate
+from dpgp.inference.few.gram_estimate import density_behind
 from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import InputModel
 from dpgp.inference.posterior import Posterior
+from dpgp.inference.recorded import Corrections, GridRecords, RecordedGuard
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
 from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.privacy.mechanism import GramRelease
-
-EXACT_DENSITY = 1e-3
-"""Noise, as a share of the rows, that an exact Gram matrix is read with to find a density."""
 
 
 class FixedFit:
@@ -96,15 +94,29 @@ class FixedFit:
     def input_model(self) -> InputModel:
         """The density of the inputs behind the estimate of B."""
         state, model = self.targets[0].fitted
-        n, gram = self.targets[0].n, state.gram
-        found = (
-            gram.density
-            if isinstance(gram, DoubtedEstimate)
-            else density_estimate(gram.B, EXACT_DENSITY * n, model.atoms, model.positions, n)
-        )
+        found = density_behind(state.gram, model.atoms, model.positions, self.targets[0].n)
         return InputModel(model.positions, found.weights, found.weights_covariance)
+
+    @property
+    def recorded(self) -> GridRecords:
+        """What was measured, for whoever reads it again."""
+        model = self.targets[0].fitted[1]
+        return GridRecords(
+            features=model.features,
+            places=model.positions,
+            gram_stages=tuple(self.targets[0].stages),
+            corrections=tuple(Corrections(*fit.corrections) for fit in self.targets),
+            biases=tuple(fit.bias for fit in self.targets),
+            guards=tuple(_guard(fit, model.atoms) for fit in self.targets),
+            rows_per_unit=self.targets[0].rows_per_unit,
+        )
 
     @property
     def releases(self) -> tuple[tuple[StageRelease, ...], ...]:
         """What stages released, target by target."""
         return tuple(tuple(fit.stages) for fit in self.targets)
+
+
+def _guard(fit: TargetFit, atoms: Array) -> RecordedGuard | None:
+    found = fit.recorded_guard
+    return None if found is None else RecordedGuard.of(*found, atoms)

@@ -15,7 +15,7 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.inference.clip_choice import beyond_interval
 from dpgp.inference.few.evidence import Measurement
 from dpgp.inference.few.gram_estimate import IsotropicEstimate
-from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, expect_bias
+from dpgp.inference.guard import CONSTANT_SHARE, NO_BIAS, BiasPrior, apply_guard, expect_bias
 from dpgp.inference.hyperparameters import Proposal, WeightedPoints, integrate, thin
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.records import Evidence, NormalEquations, WeightBelief, condition
@@ -77,10 +77,8 @@ def guarded(
         IsotropicEstimate(B, 0.0),
         posterior.moments,
         _line(dictionary),
-        bias=_bias(posterior, target, clip),
-        beyond=beyond_interval(
-            target.law, _noise(posterior, target), release.interval, target.widest_interval
-        ),
+        bias=bias_of(posterior, target, clip),
+        beyond=hidden_beyond(release, posterior, target),
     )
     return replace(posterior, moments=found)
 
@@ -89,9 +87,9 @@ def unguarded(
     posterior: Posterior, target: Target, clip: float, dictionary: Dictionary
 ) -> Posterior:
     """Return the posterior where no guard tells what clipping at ``clip`` did."""
-    if _cuts_nothing(target, clip):
+    bias = bias_of(posterior, target, clip)
+    if bias is NO_BIAS:
         return posterior
-    bias = _bias(posterior, target, clip)
     return replace(posterior, moments=expect_bias(posterior.moments, bias, _line(dictionary)))
 
 
@@ -99,8 +97,17 @@ def _cuts_nothing(target: Target, clip: float) -> bool:
     return not target.location.is_clipped or clip >= target.location.reach
 
 
-def _bias(posterior: Posterior, target: Target, clip: float) -> BiasPrior:
+def bias_of(posterior: Posterior, target: Target, clip: float) -> BiasPrior:
+    """Return what clipping residuals at ``clip`` may have done to the mean."""
+    if _cuts_nothing(target, clip):
+        return NO_BIAS
     return BiasPrior.at(target.law, clip, _noise(posterior, target))
+
+
+def hidden_beyond(guard: StageRelease, posterior: Posterior, target: Target) -> float:
+    """Return the rms of what the guard's own clip may hide."""
+    noise = _noise(posterior, target)
+    return beyond_interval(target.law, noise, guard.interval, target.widest_interval)
 
 
 def _noise(posterior: Posterior, target: Target) -> float:
