@@ -126,11 +126,17 @@ class EffectMethods(HasModel):
 class OutputMethods(HasModel):
     """Files of a fitted model."""
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the fitted model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
+    def save(
+        self, path: str | os.PathLike[str], *, overwrite: bool = False, records: bool = True
+    ) -> None:
+        """Write the fitted model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md
+
+        With ``records``, what its stages measured, it can be pooled with others; without them the
+        file is smaller. docs/how-to/pooling.md
+        """
         from dpgp.model.file import save
 
-        save(self._fitted(), path, overwrite)
+        save(self._fitted(), path, overwrite, records)
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
         """Write a page about the fitted model that any browser shows offline. docs/report.md"""

@@ -30,6 +30,7 @@ from dpgp.features.base import WrittenMap, features_from_json, features_to_json
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Moments, Posterior
+from dpgp.inference.recorded import Recorded
 from dpgp.kernels.known import kernel_from_json, kernel_to_json, own_kernel_from_json
 from dpgp.model.file.categories import (
     CLASSES_FROM,
@@ -41,7 +42,9 @@ from dpgp.model.file.categories import (
     targets_from_json,
 )
 from dpgp.model.file.guarantee import about, certificate_from_json, certificate_to_json
+from dpgp.model.file.records import records_from_json, records_to_json
 from dpgp.model.file.releases import (
+    Stages,
     calibration_from_json,
     calibration_to_json,
     density_from_json,
@@ -81,7 +84,7 @@ _FIELDS = (
     "input_density",
     "stages",
 )
-_OPTIONAL = ("id", "findings", "shifts", "log_odds")
+_OPTIONAL = ("id", "findings", "shifts", "log_odds", "records")
 _MODEL = (
     "kernel",
     "noise",
@@ -94,8 +97,8 @@ _MODEL = (
 )
 
 
-def encode(model: FittedModel) -> dict[str, Any]:
-    """Return released values and public choices of a fitted model."""
+def encode(model: FittedModel, records: bool = True) -> dict[str, Any]:
+    """Return released values and public choices of a fitted model, with its records if asked."""
     features = model.posteriors[0].features
     if any(other.features is not features for other in model.posteriors):
         raise ModelFileError("models of targets with features of their own cannot be saved.")
@@ -123,6 +126,8 @@ def encode(model: FittedModel) -> dict[str, Any]:
         "stages": stages_to_json(model.stages),
     }
     document |= {"findings": dict(model.findings)} if model.findings else {}
+    if records and model.recorded is not None:
+        document["records"] = records_to_json(model.recorded)
     return document | log_odds_to_json(model.log_odds)
 
 
@@ -153,23 +158,34 @@ def decode(document: Any) -> FittedModel:
     target_box = targets_from_json(fields["targets"], len(models), version)
     certificate = certificate_from_json(fields["guarantee"])
     options = settings_from_json(fields["settings"], inputs.box, target_box, certificate.per_person)
+    stages = stages_from_json(fields["stages"], len(models), features.dimension, options.outcome)
     model = model_class(options.outcome)(
         options=options,
         inputs=inputs,
         posteriors=tuple(posterior for posterior, _ in models),
         calibrations=tuple(calibration for _, calibration in models),
-        stages=stages_from_json(fields["stages"], len(models), features.dimension, options.outcome),
+        stages=stages,
         density=density_from_json(fields["input_density"], inputs.box),
         certificate=replace(certificate, rows_of_unit=options.rows_of_unit),
         scales=tuple(scale for scale in scales if scale is not None),
         findings=findings_from_json(document.get("findings", {}), len(models)),
         log_odds=log_odds_from_json(document, len(models), options.outcome),
+        recorded=_records(document, features, stages, options.max_rows_per_unit, columns),
     )
     _check_settings(model)
     _check_predictions(model)
     if "id" in document and document["id"] != model.id:  # older files have none
         raise ModelFileError("`id` does not follow from the sums in `stages`.")
     return model
+
+
+def _records(
+    document: dict[str, Any], features: WrittenMap, stages: Stages, rows: int, columns: int
+) -> Recorded | None:
+    """Return what stages measured, where the file has it."""
+    if "records" not in document:
+        return None
+    return records_from_json(document["records"], features, stages, rows, columns)
 
 
 def _check_settings(model: FittedModel) -> None:

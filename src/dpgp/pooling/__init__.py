@@ -1,0 +1,1 @@
+"""Models that add up: one posterior from the records of several releases."""
