@@ -19,6 +19,7 @@ _EXPORTS = {
     "low_discrepancy_points": "dpgp.features.placement",
     "paper": "dpgp.paper",
     "plan": "dpgp.planning.plan",
+    "pool": "dpgp.pooling",
     "regular_grid": "dpgp.features.placement",
 }
 

@@ -54,7 +54,8 @@ class FittedModel(
     ``findings`` are plain values that other steps released, by their names in the certificate.
     ``log_odds`` make probabilities of what is believed of every target, so that they add up, and
     are none where that needs nothing (dpgp.model.log_odds). ``recorded`` is what the stages
-    measured of f, where it was kept: models that have it can be pooled (dpgp.pooling).
+    measured of f, where it was kept: models that have it can be pooled (dpgp.pooling), and then
+    are the ``members`` of what comes out.
     """
 
     options: Options
@@ -68,6 +69,7 @@ class FittedModel(
     findings: Mapping[str, Any] = field(default_factory=dict)
     log_odds: tuple[LogOdds, ...] = ()
     recorded: Recorded | None = None
+    members: tuple[FittedModel, ...] = ()
 
     def __repr__(self) -> str:
         targets, inputs = ", ".join(self.target_names), ", ".join(self.input_names)

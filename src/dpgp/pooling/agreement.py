@@ -102,7 +102,7 @@ class Agreement:
 
 def compare(fit: PooledFit, state: State, names: Sequence[str]) -> Agreement:
     """Compare every release with the others, the oddest one first, until those left agree."""
-    left, found = list(range(len(fit.models))), []
+    found: list[Difference] = []
     for target, told in enumerate(state.targets):
         left = list(range(len(fit.models)))
         while len(left) > 1:
@@ -113,8 +113,16 @@ def compare(fit: PooledFit, state: State, names: Sequence[str]) -> Agreement:
                 break
             found.append(tested[worst])
             left.pop(worst)
-    between = [tau * fit.scale_of(k, state) for k, tau in enumerate(map(most_likely, _pairs(fit, state)))]
+    taus = map(most_likely, _pairs(fit, state))
+    between = [tau * _prior_sd(fit, state, k) if tau else 0.0 for k, tau in enumerate(taus)]
     return Agreement(tuple(found), tuple(between))
+
+
+def _prior_sd(fit: PooledFit, state: State, target: int) -> float:
+    """Return the prior sd of f over the places, in units of the target."""
+    _, C = _pairs(fit, state)[target]
+    unit = fit.models[0].options.target_box.half_width[target] * fit.locations[target].scale
+    return float(unit * np.sqrt(np.sum(C * state.dictionary.second_moments)))
 
 
 def _pairs(fit: PooledFit, state: State) -> list[tuple[TargetState, Array]]:

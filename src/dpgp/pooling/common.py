@@ -61,8 +61,8 @@ def check_poolable(models: Sequence[FittedModel], names: Sequence[str]) -> None:
 def _difference(first: FittedModel, other: FittedModel) -> str:
     """Return what keeps two models apart, nothing where nothing does."""
     one, two = first.options, other.options
-    if one.outcome.settings != two.outcome.settings or one.outcome.labels != two.outcome.labels:
-        return f"its kind of outcome ({two.outcome.name}, not {one.outcome.name})"
+    if type(one.outcome) is not type(two.outcome) or one.outcome.labels != two.outcome.labels:
+        return "its kind of outcome"
     if one.learns_metric != two.learns_metric:
         return "whether its features are a grid or a learned metric"
     boxes = ((one.box, two.box, "input"), (one.target_box, two.target_box, "target"))

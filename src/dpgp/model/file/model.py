@@ -60,6 +60,8 @@ from dpgp.model.file.releases import (
 )
 from dpgp.model.file.settings import settings_from_json, settings_to_json
 from dpgp.model.fitted import FittedModel, model_class
+from dpgp.packed import pack_document, unpack_document
+from dpgp.privacy.certificate import Certificate
 
 KIND = "dpgp model"
 FORMAT = CLASSES_FROM
@@ -67,6 +69,7 @@ FORMAT = CLASSES_FROM
 they can. Formats 1 and, where there are categories, 2 had no function of the scale, and the law of
 absolute residuals."""
 NEWEST_FORMAT = 10**6
+MOST_MEMBERS = 1000  # releases that were pooled
 MOST_THETAS = 64  # twice what a fit keeps: every prediction costs a kernel matrix for each
 
 _FIELDS = (
@@ -84,7 +87,7 @@ _FIELDS = (
     "input_density",
     "stages",
 )
-_OPTIONAL = ("id", "findings", "shifts", "log_odds", "records")
+_OPTIONAL = ("id", "findings", "shifts", "log_odds", "records", "members")
 _MODEL = (
     "kernel",
     "noise",
@@ -128,6 +131,8 @@ def encode(model: FittedModel, records: bool = True) -> dict[str, Any]:
     document |= {"findings": dict(model.findings)} if model.findings else {}
     if records and model.recorded is not None:
         document["records"] = records_to_json(model.recorded)
+    if model.members:
+        document["members"] = [pack_document(encode(member)) for member in model.members]
     return document | log_odds_to_json(model.log_odds)
 
 
@@ -156,7 +161,8 @@ def decode(document: Any) -> FittedModel:
         for k, item in enumerate(items)
     ]
     target_box = targets_from_json(fields["targets"], len(models), version)
-    certificate = certificate_from_json(fields["guarantee"])
+    members = _members(document)
+    certificate = _certificate(fields["guarantee"], members)
     options = settings_from_json(fields["settings"], inputs.box, target_box, certificate.per_person)
     stages = stages_from_json(fields["stages"], len(models), features.dimension, options.outcome)
     model = model_class(options.outcome)(
@@ -166,17 +172,41 @@ def decode(document: Any) -> FittedModel:
         calibrations=tuple(calibration for _, calibration in models),
         stages=stages,
         density=density_from_json(fields["input_density"], inputs.box),
-        certificate=replace(certificate, rows_of_unit=options.rows_of_unit),
+        certificate=certificate
+        if members
+        else replace(certificate, rows_of_unit=options.rows_of_unit),
         scales=tuple(scale for scale in scales if scale is not None),
         findings=findings_from_json(document.get("findings", {}), len(models)),
         log_odds=log_odds_from_json(document, len(models), options.outcome),
         recorded=_records(document, features, stages, options.max_rows_per_unit, columns),
+        members=members,
     )
     _check_settings(model)
     _check_predictions(model)
     if "id" in document and document["id"] != model.id:  # older files have none
         raise ModelFileError("`id` does not follow from the sums in `stages`.")
     return model
+
+
+def _members(document: dict[str, Any]) -> tuple[FittedModel, ...]:
+    """Return the releases that were pooled, none of which was; empty where none were."""
+    if "members" not in document:
+        return ()
+    packed = as_items(document["members"], "members", MOST_MEMBERS)
+    members = [unpack_document(each, "members") for each in packed]
+    if any(isinstance(member, dict) and "members" in member for member in members):
+        raise ModelFileError("`members` must be releases, not pooled models.")
+    return tuple(decode(member) for member in members)
+
+
+def _certificate(value: Any, members: tuple[FittedModel, ...]) -> Certificate:
+    """Return the certificate, that of pooled releases from their own."""
+    if not members:
+        return certificate_from_json(value)
+    certificate = Certificate.of_pool([member.certificate for member in members])
+    if value != certificate_to_json(certificate):
+        raise ModelFileError("`guarantee` is not that of the releases in `members` together.")
+    return certificate
 
 
 def _records(

@@ -34,14 +34,13 @@ from dpgp.inference.recorded import (
     RecordedSums,
 )
 from dpgp.kernels.known import kernel_from_json, kernel_to_json
-from dpgp.model.file.packed import DOUBLE, SINGLE, pack, unpack
 from dpgp.outcomes import Location
+from dpgp.packed import DOUBLE, SINGLE, pack, unpack
 from dpgp.types import Array
 
 VERSION = 1
 GRID, METRIC = "grid", "metric"
 MOST_PLACES = 2**16
-LINES = {"line": LinearFeatures, "unit line": UnitLine}
 _TARGET = ("bias", "guard")
 _GUARD = ("A", "sigma_a", "middle", "beyond", "centre")
 _STAGE = ("features", "B", "weight", "fraction", "targets")
@@ -67,9 +66,8 @@ def records_from_json(
     """Return the records of a model whose ``stages`` of every target have their noise."""
     kind = value.get("kind") if isinstance(value, dict) else None
     as_choice(kind, "records.kind", (GRID, METRIC))
-    names = ("places", "targets", "corrections")
-    names = names if kind == GRID else ("places", "targets", "dictionaries", "locations", "stages")
-    fields = as_fields(value, "records", ("version", "kind", *names))
+    own = ("corrections",) if kind == GRID else ("dictionaries", "locations", "stages")
+    fields = as_fields(value, "records", ("version", "kind", "places", "targets", *own))
     as_whole(fields["version"], "records.version", 1, VERSION)
     places = unpack(fields["places"], "records.places", None, coordinates)
     if not 0 < len(places) <= MOST_PLACES or np.abs(places).max() > 1.0:
@@ -215,13 +213,11 @@ def _sums(value: Any, dimension: int, places: int) -> RecordedSums:
 def _features(value: Any, dictionaries: Sequence[WrittenMap], columns: int) -> UnitFeatures:
     where = "records.features"
     if isinstance(value, dict) and "line" in value:
-        kind = as_choice(value["line"], f"{where}.line", tuple(LINES))
-        smallest = ("smallest",) if kind == "unit line" else ()
-        fields = as_fields(value, where, ("line", "constant_share", *smallest))
-        numbers = [
-            as_between(fields[name], where, 0.0, 1.0) for name in ("constant_share", *smallest)
-        ]
-        return LINES[kind](columns, *numbers)
+        kind = as_choice(value["line"], f"{where}.line", ("line", "unit line"))
+        numbers = ("constant_share",) if kind == "line" else ("constant_share", "smallest")
+        fields = as_fields(value, where, ("line", *numbers))
+        share, *rest = (as_between(fields[name], where, 0.0, 1.0) for name in numbers)
+        return UnitLine(columns, share, *rest) if rest else LinearFeatures(columns, share)
     fields = as_fields(value, where, ("dictionary", "P", "smallest_norm"))
     number = as_whole(fields["dictionary"], where, 0, len(dictionaries) - 1)
     inner = dictionaries[number]
