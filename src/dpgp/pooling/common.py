@@ -36,7 +36,7 @@ def check_poolable(models: Sequence[FittedModel], names: Sequence[str]) -> None:
                 f"{name} has no records of what its stages measured",
                 Words(
                     "ask for it as it was saved with `records=True`",
-                    "ask for it as `dpgp fit --records` writes it",
+                    "ask for it as dpgp fit writes it without --no-records",
                 ),
                 code="no-records",
             )
