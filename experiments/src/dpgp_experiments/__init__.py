@@ -99,6 +99,12 @@ REGISTRY = {
         2,
         parts=("1", "2"),
     ),
+    "pool": Experiment(
+        "dpgp_experiments.pool",
+        "Models of parts of the rows, pooled, beside one fit and averages of predictions",
+        3,
+        parts=("sinc", "growth", "six inputs", "corrupt"),
+    ),
     "frame": Experiment(
         "dpgp_experiments.frame",
         "Where grid and metric differ by accident: what each gains by the other's way",
