@@ -45,7 +45,7 @@ def mixed(n, seed, shift=0.0):
     gp = PrivateGPRegressor(
         3.0,
         1e-5,
-        bounds={name: (-4, 4) for name in "abc"},
+        bounds=dict.fromkeys("abc", (-4, 4)),
         categories={"site": ["north", "south", "west"]},
         target_bounds=(-6, 6),
         random_state=seed,

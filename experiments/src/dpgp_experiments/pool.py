@@ -311,10 +311,9 @@ def _draw(found: Sequence[Record]) -> Figure:
         ks = [k for (k,) in own]
         for method in METHODS[1:]:
             ratios = [_ratio(rows, method) for rows in own.values()]
-            bars, strong = [np.nan_to_num(r.error) for r in ratios], method == "pooled"
-            style = {"lw": 2.2, "zorder": 3} if strong else {"lw": 1.0, "zorder": 2}
-            means = [r.mean for r in ratios]
-            axis.errorbar(ks, means, yerr=bars, marker="o", ms=4, label=method, **style)
+            means, bars = [r.mean for r in ratios], [np.nan_to_num(r.error) for r in ratios]
+            width = 2.2 if method == "pooled" else 1.0
+            axis.errorbar(ks, means, yerr=bars, marker="o", ms=4, label=method, lw=width)
         axis.axhline(1.0, lw=0.8, color=GREY)
         axis.set(xscale="log", yscale="log", xlabel="releases k", title=task)
         axis.set_xticks(ks, [str(k) for k in ks])
