@@ -179,7 +179,8 @@ def _scores(
         "product of experts": product_of_experts(means, sds, together, test),
         "pooled": together.mean(test, return_std=True, latent=True),
     }
-    size, found = float(np.std(truth)), {}
+    size = float(np.std(truth))
+    found: dict[str, float] = {}
     for method, estimate in estimates.items():
         pairs = list(zip(means, sds, strict=True)) if estimate is None else [estimate]
         errors = [rmse(truth, mean) / size for mean, _ in pairs]
@@ -210,7 +211,7 @@ def product_of_experts(
 
 def _prior_variance(posterior: Any, U: Array) -> Array:
     draws = [posterior.kernel.clone_with_theta(theta) for theta in posterior.thetas[:, :-1]]
-    return np.mean([kernel.diag(U) for kernel in draws], axis=0)
+    return np.asarray(np.mean([kernel.diag(U) for kernel in draws], axis=0))
 
 
 # --- one of ten in another unit -------------------------------------------------------------------
