@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.gaussian_process.kernels import Matern
 
 import dpgp
 from dpgp import PrivateGPRegressor, load, pool
@@ -213,6 +214,19 @@ def test_a_difference_between_releases_is_integrated_out():
     np.testing.assert_allclose(found.h, H.T @ np.linalg.solve(S, y), atol=1e-10)
     exact = -0.5 * float(y @ np.linalg.solve(S, y)) - 0.5 * np.linalg.slogdet(S)[1]
     assert found.constant == pytest.approx(exact)
+
+
+def test_records_are_read_again_under_another_kernel_for_nothing(few, tmp_path):
+    model = few[0]
+    again, rough = model.reread(), model.reread(0.3**2 * Matern(0.05, nu=0.5))
+    truth = curve(GRID[:, 0])
+    own, same = (np.mean((m.predict(GRID) - truth) ** 2) for m in (model, again))
+    assert same < 2 * own
+    smooth, other = (m.posteriors[0].log_evidence for m in (again, rough))
+    assert smooth > other
+    assert rough.certificate is model.certificate
+    rough.save(tmp_path / "rough.json")
+    np.testing.assert_allclose(load(tmp_path / "rough.json").predict(GRID), rough.predict(GRID))
 
 
 def test_pool_is_exported():

@@ -138,6 +138,15 @@ class OutputMethods(HasModel):
 
         save(self._fitted(), path, overwrite, records)
 
+    def reread(self, kernel: Any = None) -> FittedModel:
+        """Return what the model's records say under another kernel; it costs nothing.
+
+        ``posteriors[0].log_evidence`` of two readings can be compared. docs/how-to/pooling.md
+        """
+        from dpgp.pooling.reread import reread
+
+        return reread(self._fitted(), kernel)
+
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
         """Write a page about the fitted model that any browser shows offline. docs/report.md"""
         from dpgp.report.html import report_html

@@ -2,11 +2,13 @@
 
 ``reading`` makes normal equations of records, ``curve`` finds the function that they are about,
 ``agreement`` asks whether it is one, ``spread`` how far observations lie from it, and ``pooled``
-puts all of it into a model. Nothing here sees a row.
+puts all of it into a model; ``reread`` reads one release under another kernel. Nothing here sees a
+row.
 """
 
 from dpgp.pooling.agreement import Agreement, Difference
 from dpgp.pooling.common import PoolingError
 from dpgp.pooling.pooled import pool
+from dpgp.pooling.reread import reread
 
-__all__ = ["Agreement", "Difference", "PoolingError", "pool"]
+__all__ = ["Agreement", "Difference", "PoolingError", "pool", "reread"]

@@ -168,7 +168,7 @@ class PooledFit:
 
     def chosen(self) -> State:
         """Return the state of the largest evidence: metrics, and how far records are believed."""
-        starts = list(self._starts())
+        starts = list(self.starts())
         beliefs, states = self.own_beliefs(), []
         for family, thetas in starts:
             states.append(self.learn(self.dictionary(family), thetas, beliefs))
@@ -197,7 +197,7 @@ class PooledFit:
             state = self._moved(best)
         return state
 
-    def _starts(self) -> Iterator[tuple[Family, list[Array]]]:
+    def starts(self) -> Iterator[tuple[Family, list[Array]]]:
         """Yield families to start from, with θ of every target."""
         options = self.models[0].options
         if self.learns_metric and not options.own_kernels:

@@ -91,7 +91,7 @@ def assembled(fit: PooledFit, state: State, agreement: Agreement) -> FittedModel
     """Return the model of a state: everything that follows from the releases."""
     models, inputs = fit.models, fit.inputs
     certificate = Certificate.of_pool([model.certificate for model in models])
-    posteriors = tuple(_posterior(fit, state, k) for k in range(len(fit.locations)))
+    posteriors = tuple(posterior_of_target(fit, state, k) for k in range(len(fit.locations)))
     density = _density(fit, posteriors[0])
     X = inputs.invert(fit.synthetic[:COMPARED])
     scales = [
@@ -133,7 +133,7 @@ def _findings(fit: PooledFit, agreement: Agreement) -> dict[str, object]:
     }
 
 
-def _posterior(fit: PooledFit, state: State, target: int) -> Posterior:
+def posterior_of_target(fit: PooledFit, state: State, target: int) -> Posterior:
     """Return the posterior of a target, in units of its bounds."""
     told, location = state.targets[target], fit.locations[target]
     noise = common_noise(fit.models, fit.shares, target) / location.scale
