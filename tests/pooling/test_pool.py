@@ -61,7 +61,7 @@ def few():
 
 @pytest.fixture(scope="module")
 def many():
-    return [mixed(2500, seed) for seed in range(2)]
+    return [mixed(1000, seed) for seed in range(2)]
 
 
 GRID = np.linspace(-0.95, 0.95, 50)[:, None]
