@@ -11,7 +11,7 @@ from dpgp.features.placement import regular_grid
 from dpgp.inference.few.beliefs import collapse, mixed, relative_spread
 from dpgp.inference.few.evidence import Conditional, Measurement
 from dpgp.inference.hyperparameters import WeightedPoints, default_kernel, thin
-from dpgp.inference.many.families import MetricFamily
+from dpgp.inference.many.metric import MetricFamily
 from dpgp.inference.posterior import Moments, Posterior, mixture_half_width
 
 RNG = np.random.default_rng(0)

@@ -25,7 +25,8 @@ from dpgp.features.base import WhitenedMap
 from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.clipping import second_moment, slope
 from dpgp.inference.many.directions import squared_weights
-from dpgp.inference.many.families import REFERENCE, KernelFamily, first_metric, parts
+from dpgp.inference.many.families import KernelFamily
+from dpgp.inference.many.metric import REFERENCE, first_metric, parts
 from dpgp.inference.many.plan import MOST_FEATURES, clip_kappa
 from dpgp.inference.many.target import FIRST_CLIP
 from dpgp.inference.stage import LARGEST_RESIDUAL
