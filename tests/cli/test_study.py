@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpgp
-from dpgp.missing import Missing
+from dpgp.choices import Missing
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.provenance import StudyRecord
 from dpgp.study.columns import Column

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.categories import Category
+from dpgp.choices import Missing
 from dpgp.domain import Box
-from dpgp.missing import Missing
 from dpgp.options import Options
 from dpgp.outcomes.yes_no import class_box
 from dpgp.privacy.neighbours import Neighbours

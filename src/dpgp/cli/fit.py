@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpgp.choices import DecimalMark
 from dpgp.cli.arguments import Force, Json, Yes, told_a_study
 from dpgp.cli.consent import ask, check_may_spend, print_dry_run, print_study
 from dpgp.cli.output import (
@@ -18,7 +19,6 @@ from dpgp.cli.output import (
     print_json,
     shown,
 )
-from dpgp.decimal_mark import DecimalMark
 from dpgp.progress_bar import working
 from dpgp.study.errors import UsageError
 from dpgp.study.study import Study

@@ -27,7 +27,7 @@ from dpgp.ledger.records import (
 )
 from dpgp.ledger.storage import LedgerEntry, next_entry
 from dpgp.plain_text import check_names
-from dpgp.privacy.arguments import as_finite_positive, as_non_negative, as_probability
+from dpgp.privacy.arguments import as_choice, as_finite_positive, as_non_negative, as_probability
 from dpgp.privacy.books import BudgetError, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_down, text_up
@@ -234,7 +234,7 @@ def _cap(
     return Opened(
         as_finite_positive("epsilon", epsilon),
         as_probability("delta", delta),
-        Neighbours.parse(neighbours),
+        as_choice("neighbours", Neighbours, neighbours),
         protects,
         names,
     )

@@ -13,7 +13,7 @@ from dpgp.numeric import check_column_names, column_names, numeric_matrix
 from dpgp.paper.coinpress import coinpress_mean
 from dpgp.paper.model import PaperModel, as_inducing_points, resolve_norm_bound
 from dpgp.paper.posterior import CovarianceTerms, SparsePosterior
-from dpgp.privacy.arguments import as_number, as_probability
+from dpgp.privacy.arguments import as_choice, as_number, as_probability
 from dpgp.privacy.books import Books, GaussianBooks
 from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.neighbours import Neighbours
@@ -92,7 +92,7 @@ def dp_gp_inference(
     n_jobs
         Threads for the pass over the rows; all cores by default and with -1, all but one with -2.
     """
-    relation, threads = Neighbours.parse(neighbours), thread_count(n_jobs)
+    relation, threads = as_choice("neighbours", Neighbours, neighbours), thread_count(n_jobs)
     names = column_names(X)
     check_column_names(names)
     box = public_box(X, bounds, kernel)

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from dpgp import markup as cards
+from dpgp.choices import RowsOfUnit
 from dpgp.privacy.books import ApproximateRelease, Books, Event, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
 from dpgp.privacy.provenance import Provenance, StudyRecord
 from dpgp.privacy.rounding import text_down, text_up
-from dpgp.rows_of_unit import RowsOfUnit
 
 if TYPE_CHECKING:
     from dpgp.privacy.selection import SelectionBudget

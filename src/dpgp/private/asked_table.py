@@ -20,7 +20,7 @@ from dpgp.private.rows import RowReader
 from dpgp.private.source import Source
 from dpgp.private.table_objects import is_table, open_object
 from dpgp.private.table_rows import read_files
-from dpgp.private.tables import TableError, TableFile, clean_name, clean_names, require
+from dpgp.private.tables import TableError, TableFile, clean_name, clean_names, marked, require
 from dpgp.study.errors import Face, Words
 
 MOST_PLACES = 20  # that are listed of bad cells
@@ -35,7 +35,7 @@ class AskedTable:
     unit: str | None
 
     @classmethod
-    def opened(cls, table: Any, target: Any, unit: Any) -> AskedTable:
+    def opened(cls, table: Any, target: Any, unit: Any, decimal: Any = ".") -> AskedTable:
         """Open a table; an error where it is none, or columns are not named."""
         targets = _names(target, "target")
         if not targets:
@@ -46,7 +46,7 @@ class AskedTable:
                 f"{type(unit).__name__}."
             )
         unit = None if unit is None else clean_name(unit)
-        return cls(_opened(table, hold=unit is not None), targets, unit)
+        return cls(marked(_opened(table, hold=unit is not None), decimal), targets, unit)
 
     def inputs(self, bounds: Any, categories: Any) -> tuple[str, ...]:
         """Return the columns that bounds and categories name, or all that are nothing else.

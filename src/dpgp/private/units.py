@@ -29,10 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.categories import FIRST_UNSAFE_FLOAT, clean_text, whole_number
+from dpgp.choices import RowsOfUnit
 from dpgp.coded_rows import elements
 from dpgp.privacy.noise import key_of_choices
 from dpgp.private.tables import CHANGED, TableError
-from dpgp.rows_of_unit import RowsOfUnit
 
 if TYPE_CHECKING:
     from dpgp.options import Options

@@ -9,10 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from dpgp.choices import Missing
 from dpgp.cli.consent import study_pairs
 from dpgp.ledger import Ledger
 from dpgp.ledger.ledger import FitPrice, check_relation
-from dpgp.missing import Missing
 from dpgp.options import Options
 from dpgp.plain_text import as_sentence, made_plain
 from dpgp.planning.plan import EPSILONS, Curve, Plan, plan_of
