@@ -1,7 +1,7 @@
 """Codes for missing values, such as −99 or "refused": public, and declared column by column.
 
 A cell that is a code is missing before bounds or levels are looked at; what happens to its row says
-:class:`dpgp.missing.Missing`. Every cell is compared on its own. Equal numbers are equal codes,
+:class:`dpgp.choices.Missing`. Every cell is compared on its own. Equal numbers are equal codes,
 written or not: −99, −99.0 and "-99". Texts are compared as levels are.
 """
 

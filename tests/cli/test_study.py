@@ -7,8 +7,8 @@ import pytest
 
 import dpgp
 from dpgp.choices import Missing
+from dpgp.privacy.certificate import StudyRecord
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.provenance import StudyRecord
 from dpgp.study.columns import Column
 from dpgp.study.file import read_study, with_study_file
 from dpgp.study.study import Study

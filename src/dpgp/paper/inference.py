@@ -59,7 +59,7 @@ def dp_gp_inference(
         Rows and targets: an array or data frame of numbers, or a sequence of strings or graphs for
         a kernel on those. Targets are clipped to ``prior_mean`` ± ``target_bound``.
     inducing_points
-        Public: an array, a :class:`~dpgp.features.placement.Grid`, or a sequence of objects.
+        Public: an array, a :class:`~dpgp.point_sets.Grid`, or a sequence of objects.
     kernel
         A scikit-learn kernel with fixed hyperparameters, or an object that is called like one.
     noise_std
