@@ -295,6 +295,6 @@ def _shown(wanted: bool) -> AbstractContextManager[None]:
     """Show how far a fit is, if that is wanted."""
     if not wanted:
         return nullcontext()
-    from dpgp.progress_bar import working  # brings rich
+    from dpgp.progress import working
 
     return working("Fitting", every_step=True)

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from dpgp.privacy.parts import RowPart
 
 T = TypeVar("T")
 
+REFRESH = 0.2  # seconds between two looks at a bar
 PAUSE = 10.0  # seconds between two lines where there is no terminal: a log stays short
 
 LEAST_SHARE, LEAST_SECONDS = 0.03, 1.0
@@ -216,3 +217,51 @@ def printed(*, every_step: bool) -> Iterator[None]:
 
 def _print(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def working(task: str, *, every_step: bool = False) -> Iterator[None]:
+    """Say what is being done, how far it is, for how long, and what is left of it.
+
+    It is one bar over a whole fit, on terminals and in notebooks. Elsewhere lines to standard error
+    tell of what takes long, or of ``every_step``.
+    """
+    from rich.console import Console  # slow to import
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True, emoji=False)
+    if not (console.is_terminal or console.is_jupyter):
+        with printed(every_step=every_step):
+            yield
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[done]}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
+    journey = Journey()
+    with Progress(*columns, console=console, transient=True) as bar:
+        shown = bar.add_task(f"{task} …", total=None, done="", left="")
+
+        def look() -> None:
+            bar.update(shown, **_state(task, journey))
+
+        with watching(journey), every(REFRESH, look):
+            yield
+
+
+def _state(task: str, journey: Journey) -> dict[str, Any]:
+    """Return what the bar shows of a journey: the share of a fit, or the batches of a reading."""
+    share, left = journey.share, journey.seconds_left
+    if share is None:
+        return {"done": f"{journey.batches:,} batches" if journey.batches else ""}
+    return {
+        "description": f"{task}: {journey.activity} …",
+        "total": 1.0,
+        "completed": share,
+        "done": f"{share:.0%}",
+        "left": "" if left is None else f"about {duration(left)} left",
+    }

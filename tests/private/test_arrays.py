@@ -19,8 +19,9 @@ from dpgp.options import Options
 from dpgp.privacy.exact_sums import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.sensitivity import gram_sensitivity
+from dpgp.private.identifiers import key_of, unit_codes
 from dpgp.private.rows import FARTHEST_TARGET, scaled_rows
-from dpgp.private.units import Quota, key_of, rows_of_units, unit_codes
+from dpgp.private.units import Quota, rows_of_units
 from dpgp.private.wall import exact_gram
 
 LONG = 123_456_789_012_345_678

@@ -22,7 +22,7 @@ from dpgp.cli.output import (
     print_table,
 )
 from dpgp.cli.show import print_guarantee
-from dpgp.progress_bar import working
+from dpgp.progress import working
 from dpgp.study.study import Study
 
 if TYPE_CHECKING:

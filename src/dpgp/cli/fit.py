@@ -19,7 +19,7 @@ from dpgp.cli.output import (
     print_json,
     shown,
 )
-from dpgp.progress_bar import working
+from dpgp.progress import working
 from dpgp.study.errors import UsageError
 from dpgp.study.study import Study
 

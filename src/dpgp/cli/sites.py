@@ -19,7 +19,7 @@ from dpgp.cli.fit import (
     show_and_ask,
 )
 from dpgp.cli.output import Screen, failures_in_words, print_files, shown
-from dpgp.progress_bar import working
+from dpgp.progress import working
 from dpgp.study.errors import UsageError
 from dpgp.study.study import Study
 

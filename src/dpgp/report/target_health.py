@@ -1,0 +1,350 @@
+"""What looks wrong with a target, or with its law, by what was released: free.
+
+One function a check; each takes one target of a model, and returns a sentence with the remedy, or
+None.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpgp.blas import single_threaded_blas
+from dpgp.inference.conformal import COVERAGE
+from dpgp.inference.residual_families import Kind
+from dpgp.model.input_model import even_rows
+from dpgp.planning.design import default_functions, planned_kappa, usual_assumption
+from dpgp.planning.forecast import PLAUSIBLE, Outlook, Prospect, after_steps
+from dpgp.planning.many import asked_many
+from dpgp.planning.question import Question
+from dpgp.planning.setting import Setting
+from dpgp.privacy.books import mu_of_guarantee
+from dpgp.report.bounds_health import DECLARE_CODES
+from dpgp.steps import LAW_OF_RESIDUALS, Purse, ResidualHistograms, TargetHistograms, planned_steps
+from dpgp.types import Array
+
+if TYPE_CHECKING:
+    from dpgp.inference.posterior import Posterior
+    from dpgp.inference.stage import StageRelease
+    from dpgp.model.fitted import FittedModel
+    from dpgp.planning.prior_functions import Functions
+
+
+# Thresholds are set by hand: a false alarm must be rare, and wrong units must not pass
+BOX_POINTS = 256  # inputs that stand for the box where there is no density
+FAR_OUTSIDE, OFTEN = 1.2, 0.05
+"""How far a mean may lie outside [−1, 1] without notice, and at what share of the inputs."""
+
+SMALLEST_FACTOR = 1e-3
+"""Keeps the ratio finite where half of the observations equal their prediction."""
+
+LARGEST_SD = 1.2
+"""Sd that no target within [−1, 1] has; it could be 1, and is known up to noise."""
+
+SMALLEST_SPREAD = 0.022
+"""Sd of a target within [−1, 1] below which its bounds are far too wide: with bounds ten times too
+wide, a target that fills a quarter of its own has more."""
+
+NEXT_TO_ONE = 0.95
+"""Mean of a target within [−1, 1] beyond which it is next to a bound."""
+
+HARDLY_CLIPPED = 0.25
+"""Part of the largest possible second moment that residuals which are hardly clipped stay below."""
+
+ALL_CLIPPED, NEARLY_ONE = 0.8, 0.9
+"""Shares of the largest possible second moment, and of the bounds, that speak of wrong units."""
+
+FEWEST_TAILS, MOST_TAILS = 1.7, 5.0
+"""Ratios of the 95 % to the 50 % factor of intervals: 2.9 is normal, 4.5 a Student law of df 2.5"""
+
+LARGEST_BIN_NOISE = 0.02
+"""Noise of a bin of the residuals, as a share of the rows, up to which tails are judged: beyond it
+one clean table in ten was told of observations that lie very far."""
+
+WORSE, CLEARLY = 1.25, 4.0
+"""Growth of the residuals' second moment between stages, and in sds of its noise."""
+
+LIKELY = 0.8
+"""Probability from which on a kind of law is told."""
+
+AT_BOUNDS = 0.9
+"""Mean t² of a target in [−1, 1] that other than two values hardly reach."""
+
+FAR_APART = 3.0
+"""How often the upper end of the forecast an error may hold."""
+
+PARTS = 5
+"""Parts of the plausible functions that are forecast one after the other."""
+
+
+@dataclass(frozen=True)
+class FittedTarget:
+    """One target of a fitted model, in units of its bounds scaled to [−1, 1]."""
+
+    model: FittedModel
+    number: int
+
+    @property
+    def name(self) -> str:
+        """The target's name."""
+        return self.model.target_names[self.number]
+
+    @property
+    def posterior(self) -> Posterior:
+        """The target's posterior."""
+        return self.model.posteriors[self.number]
+
+    @property
+    def stages(self) -> tuple[StageRelease, ...]:
+        """The target's releases."""
+        return self.model.stages[self.number]
+
+    @cached_property
+    def inputs(self) -> tuple[Array, Array]:
+        """Inputs to look at, and how many rows each stands for: the private density, or the box."""
+        density, box = self.model.density, self.model.inputs.box
+        if density is not None:
+            return density.points, density.weights
+        return even_rows(box, BOX_POINTS), np.ones(BOX_POINTS)
+
+    @cached_property
+    def function(self) -> tuple[Array, Array]:
+        """Means before they are cut, and standard deviations of f."""
+        return self.posterior.predict(self.model.inputs(self.inputs[0]), latent=True)
+
+    @property
+    def error(self) -> float:
+        """Root mean square of the standard deviation of f."""
+        return float(np.sqrt(np.average(self.function[1] ** 2, weights=self.inputs[1])))
+
+    def is_likely(self, kind: Kind) -> bool:
+        """Return whether the released law of the residuals, or of the target, is of this kind."""
+        labels = (ResidualHistograms.label, TargetHistograms.label)
+        laws = [self.model.findings[label] for label in labels if label in self.model.findings]
+        return any(law[self.number].get(kind.words, 0.0) > LIKELY for law in laws)
+
+    @property
+    def all_at_bounds(self) -> bool:
+        """Whether every observation is at a bound, Σt² = n in the first stage, up to its noise."""
+        first = self.stages[0]
+        unclear = first.sigma_c / first.n
+        at_bounds = first.c / first.n - CLEARLY * unclear > AT_BOUNDS
+        return first.is_unclipped and len(first.w0) > 0 and at_bounds
+
+    @property
+    def has_atoms(self) -> bool:
+        """Whether many observations are equal: forecasts take the noise to be Gaussian."""
+        return self.all_at_bounds or any(map(self.is_likely, (Kind.TWO_VALUES, Kind.SPIKE)))
+
+    @property
+    def tails(self) -> float:
+        """How long the tails of the residuals are, k_95/k_50."""
+        law = self.model.calibrations[self.number]
+        return law.factor(COVERAGE) / max(law.factor(0.5), SMALLEST_FACTOR)
+
+    @property
+    def tails_are_known(self) -> bool:
+        """Whether a bin of the released residuals is known well enough to judge tails by."""
+        noise = self.model.certificate.noise_of(LAW_OF_RESIDUALS) or 0.0
+        return noise < LARGEST_BIN_NOISE * self.stages[0].n
+
+    def share_beyond(self, size: float) -> float:
+        """Return at which share of the inputs the mean is larger than ``size``, up or down."""
+        return float(np.average(np.abs(self.function[0]) > size, weights=self.inputs[1]))
+
+
+Check = Callable[[FittedTarget], str | None]
+
+
+def wrong_targets(model: FittedModel) -> Iterator[str]:
+    """Say what looks wrong with targets, a sentence each."""
+    targets = [FittedTarget(model, k) for k in range(model.n_targets)]
+    found = (check(target) for target in targets for check in _checks(target))
+    return (sentence for sentence in found if sentence is not None)
+
+
+def _checks(target: FittedTarget) -> tuple[Check, ...]:
+    """Return what is looked at: where the unit is wrong, that alone, as it explains the others."""
+    if target.model.outcome.law_is_known:
+        return CHECKS_OF_KNOWN_LAWS
+    return CHECKS if beyond_the_range(target) is None else (beyond_the_range,)
+
+
+def outside_bounds(target: FittedTarget) -> str | None:
+    """The mean leaves the public bounds at many inputs: |m(x)| > 1.2."""
+    share = target.share_beyond(FAR_OUTSIDE)
+    if share <= OFTEN:
+        return None
+    return (
+        f"The mean of {target.name} would leave its bounds at {share:.0%} of the inputs, and is "
+        "cut to them: check that both have the same unit, or else fit fewer inputs, or a larger ε."
+    )
+
+
+def beyond_the_range(target: FittedTarget) -> str | None:
+    """Observations scatter more than bounds allow, σ > 1.2, or nearly all lie beyond one side."""
+    last = target.stages[-1]
+    scatter = target.posterior.moments.noise > LARGEST_SD
+    filled = last.c / (last.n * last.clip**2) > ALL_CLIPPED
+    at_one_side = target.share_beyond(NEARLY_ONE) > 0.5
+    if not (scatter or (filled and at_one_side)):
+        return None
+    return (
+        f"Observations of {target.name} lie outside its bounds: check that both have the same "
+        "unit, and widen the target bounds if they have."
+    )
+
+
+def in_a_corner(target: FittedTarget) -> str | None:
+    """Mean and residuals scatter over a hundredth of the bounds: Var m + c/n < 0.022².
+
+    By the smallest c + 4σ_c of stages that clipped few residuals; or, where their noise is too
+    large, by a first stage with every t² near one, and a mean that is near one bound everywhere.
+    """
+    stages = [(each.clip, (each.c + CLEARLY * each.sigma_c) / each.n) for each in target.stages]
+    squares = [square for clip, square in stages if square < HARDLY_CLIPPED * clip**2]
+    mean, weights = target.function[0], target.inputs[1]
+    spread = np.average((mean - np.average(mean, weights=weights)) ** 2, weights=weights)
+    check = "check that both have the same unit, or tighten the bounds"
+    if spread + min(squares, default=1.0) < SMALLEST_SPREAD**2:
+        return (
+            f"Nearly all observations of {target.name} lie within a hundredth of its bounds: noise "
+            f"is as large as these bounds ask for; {check}."
+        )
+    if target.all_at_bounds and target.share_beyond(NEXT_TO_ONE) > 1.0 - OFTEN:
+        return (
+            f"Nearly all observations of {target.name} lie next to one of its bounds: {check}. If "
+            "it is yes or no, fit PrivateGPClassifier."
+        )
+    return None
+
+
+def unusual_tails(target: FittedTarget) -> str | None:
+    """Residuals have far more, or far fewer, large values than a normal law: k_95/k_50."""
+    if target.tails <= MOST_TAILS or target.has_atoms or not target.tails_are_known:
+        return None
+    return (
+        f"A few observations of {target.name} lie very far from the others: {DECLARE_CODES}, and "
+        "look for rows in another unit."
+    )
+
+
+def two_values(target: FittedTarget) -> str | None:
+    """The law of the residuals has two atoms, every t² is one, or residuals have no tails."""
+    few_tails = target.tails < FEWEST_TAILS and target.tails_are_known
+    if not (target.is_likely(Kind.TWO_VALUES) or target.all_at_bounds or few_tails):
+        return None
+    if in_a_corner(target) is not None:
+        return None
+    return (
+        f"Observations of {target.name} take two values or so: read its mean as a share, or fit "
+        f"PrivateGPClassifier; if it has others, {DECLARE_CODES}."
+    )
+
+
+def many_equal(target: FittedTarget) -> str | None:
+    """The law of the residuals has a spike at one end: many observations are equal."""
+    if not target.is_likely(Kind.SPIKE) or target.all_at_bounds:
+        return None
+    return (
+        f"Many observations of {target.name} are equal, at one end of the others: its mean is that "
+        "of all of them; a second model of which are equal says more."
+    )
+
+
+def worse_stages(target: FittedTarget) -> str | None:
+    """A stage left larger residuals than one before, which was not clipped closer: c_k > c_j."""
+    if not any(_grew(before, after) for before, after in combinations(target.stages, 2)):
+        return None
+    return (
+        f"A stage of the fit of {target.name} made residuals larger: the model may be worse than "
+        "the mean of the target; fit fewer inputs, or with a larger ε."
+    )
+
+
+def _grew(before: StageRelease, after: StageRelease) -> bool:
+    comparable = before.is_unclipped or after.clip <= before.clip
+    noise = float(np.hypot(before.sigma_c, after.sigma_c))
+    return comparable and after.c > WORSE * max(before.c, 0.0) + CLEARLY * noise
+
+
+def far_from_forecast(target: FittedTarget) -> str | None:
+    """The posterior's own error of f is several times what was plausible before the fit."""
+    if target.has_atoms:
+        return None
+    enough = target.error / FAR_APART
+    high = expected_error(target.model, target.posterior, enough)
+    if high >= enough:
+        return None
+    scale = float(target.model.options.target_box.half_width[target.number])
+    error, most = (f"{scale * size:.2g}" for size in (target.error, high))
+    return (
+        f"The error of the mean of {target.name} is about {error}, though {most} at most was to be "
+        "expected: check its unit and bounds, and whether inputs fill theirs."
+    )
+
+
+CHECKS = (
+    in_a_corner,
+    outside_bounds,
+    unusual_tails,
+    two_values,
+    many_equal,
+    worse_stages,
+    far_from_forecast,
+)
+"""What is looked at where the unit is right."""
+
+CHECKS_OF_KNOWN_LAWS = (outside_bounds, worse_stages, far_from_forecast)
+"""What is looked at where the law of an observation is not learned."""
+
+
+@single_threaded_blas()
+def expected_error(model: FittedModel, posterior: Posterior, enough: float) -> float:
+    """Return the error of f that nine plausible functions in ten stay below with these releases.
+
+    Where it is at least ``enough``, that is returned as soon as it is certain.
+    """
+    options = model.options
+    if math.isinf(mu_of_guarantee(options.epsilon, options.delta)):
+        return math.inf
+    parts, count = _of_many(model) if options.learns_metric else _of_few(model, posterior)
+    # at most so many of N errors may lie above the quantile, and the next one
+    beyond, found = (1.0 - PLAUSIBLE[1]) * (count - 1) + 1.0, np.empty(0)
+    for errors in parts:
+        found = np.append(found, errors)
+        if np.count_nonzero(found >= enough) > beyond:
+            return enough
+    return float(np.quantile(found, PLAUSIBLE[1]))
+
+
+def _of_many(model: FittedModel) -> tuple[Iterator[Array], int]:
+    """Return the errors of features that are learned, part by part, and how many there are."""
+    options, n = model.options, model.stages[0][0].n
+    told = usual_assumption(options.outcome)
+    functions = asked_many(options, told)
+    questions = (Question(options, functions.part(k, PARTS), told) for k in range(PARTS))
+    errors = (question.answer(n, options.epsilon).errors.rmse for question in questions)
+    return errors, len(functions.draws)
+
+
+def _of_few(model: FittedModel, posterior: Posterior) -> tuple[Iterator[Array], int]:
+    """Return the errors of the features of a posterior, part by part, and how many there are."""
+    options, n = model.options, model.stages[0][0].n
+    mu = mu_of_guarantee(options.epsilon, options.delta)
+    setting = Setting.of(options, n, mu)
+    steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))
+    functions = default_functions(options.columns, options.outcome)
+
+    def errors(part: Functions) -> Array:
+        prospect = Prospect(posterior.features, part)
+        outlook = Outlook.before(setting, prospect, planned_kappa(setting))
+        return after_steps(outlook, steps).errors().rmse
+
+    return (errors(functions.part(k, PARTS)) for k in range(PARTS)), len(functions.thetas)
