@@ -25,8 +25,7 @@ from dpgp.audit import replay, run
 from dpgp.audit.tables import CASES
 from dpgp.cli import app
 from dpgp.inference.few.target import TargetFit
-from dpgp.kernels.counts import SpectrumKernel
-from dpgp.kernels.given import NormalizedKernel
+from dpgp.kernels.given import NormalizedKernel, SpectrumKernel
 from dpgp.ledger.tally import RepeatedFitsWarning
 from dpgp.paper import dp_gp_inference, dp_gp_learn_hyperparameters
 from dpgp.privacy import noise

@@ -16,7 +16,7 @@ from dpgp.learned_before import VoidCertificateWarning
 from dpgp.ledger.tally import TALLY, RepeatedFitsWarning
 from dpgp.privacy.calibration import compose, epsilon_of_mu, mu_of_epsilon_delta
 from dpgp.report.health import LOOKS_WRONG, HealthWarning
-from dpgp.study.study import ZeroOneWarning
+from dpgp.study.zero_one import ZeroOneWarning
 
 X = np.random.default_rng(0).uniform(0, 1, (300, 1))
 Y = X[:, 0] + 0.1

@@ -35,8 +35,8 @@ from dpgp.report.guarantee import WeakGuaranteeWarning, weak_points
 from dpgp.report.health import LOOKS_WRONG, HealthWarning
 from dpgp.study.codes import read_codes
 from dpgp.study.errors import Face
-from dpgp.study.study import ZeroOneWarning, told_of_classes
 from dpgp.study.table import kept_apart
+from dpgp.study.zero_one import ZeroOneWarning, told_of_classes
 from dpgp.types import Array
 
 if TYPE_CHECKING:

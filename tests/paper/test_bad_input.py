@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.gaussian_process.kernels import RBF, DotProduct, ExpSineSquared
 
-from dpgp.kernels.counts import SpectrumKernel
-from dpgp.kernels.given import NormalizedKernel
+from dpgp.kernels.given import NormalizedKernel, SpectrumKernel
 from dpgp.paper import dp_gp_inference
 from dpgp.privacy import noise
 

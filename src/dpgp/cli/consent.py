@@ -10,7 +10,8 @@ from rich.console import Console
 
 from dpgp.cli.output import STOPPED, Screen, print_json, print_pairs, shown
 from dpgp.study.errors import Face, UsageError, Words, said
-from dpgp.study.study import Study, told_of_classes
+from dpgp.study.study import Study
+from dpgp.study.zero_one import told_of_classes
 
 if TYPE_CHECKING:
     from dpgp.planning.plan import Plan

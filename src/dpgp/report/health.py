@@ -13,8 +13,7 @@ import numpy as np
 
 from dpgp.choices import Missing
 from dpgp.model.input_model import weighted_rows
-from dpgp.planning.setting import are_few, nothing_better
-from dpgp.planning.unusable import CERTAIN, CountedLevels
+from dpgp.planning.setting import CERTAIN, CountedLevels, are_few, nothing_better
 from dpgp.privacy.books import mu_of_guarantee
 from dpgp.report.bounds_health import wrong_bounds
 from dpgp.report.target_health import wrong_targets

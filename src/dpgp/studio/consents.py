@@ -22,7 +22,8 @@ from dpgp.report.guarantee import strength, weak_points
 from dpgp.steps import Purse, planned_steps
 from dpgp.studio.asked import MODEL_FILE, AskedStudy
 from dpgp.study.errors import Face, UsageError, said
-from dpgp.study.study import Study, told_of_classes
+from dpgp.study.study import Study
+from dpgp.study.zero_one import told_of_classes
 
 MOST_POINTS = 20
 PRIVATE = (
