@@ -113,7 +113,7 @@ def dp_gp_inference(
     rows = read_rows(X, y, model, mean, box, missing)
     source = noise_source(random_state)
 
-    with spending_noted(lambda: Certificate.of_failure(books, source)):
+    with spending_noted(lambda: Certificate.from_books(books, source).of_failure(books)):
         if prior_mean == "coinpress":
             shift = private_mean(rows.targets[0], books.share(mean_share), books, source)
             rows, mean = rows.with_targets(rows.targets - shift), target_bound * shift

@@ -71,19 +71,9 @@ class Certificate:
             provenance=Provenance.of(source, ledger),
         )
 
-    @classmethod
-    def of_failure(
-        cls,
-        books: Books,
-        source: NoiseSource,
-        rows_per_unit: int = 1,
-        per_person: bool = False,
-        rows_of_unit: RowsOfUnit = RowsOfUnit.FIRST,
-        ledger: str | None = None,
-    ) -> Certificate:
+    def of_failure(self, books: Books) -> Certificate:
         """Tell what was spent until a fit failed: the ε of what was booked, not of the budget."""
-        whole = cls.from_books(books, source, rows_per_unit, per_person, rows_of_unit, ledger)
-        return replace(whole, epsilon=books.spent_epsilon())
+        return replace(self, epsilon=books.spent_epsilon())
 
     @classmethod
     def of_selection(
