@@ -70,13 +70,21 @@ class AskedTable:
         self,
         inputs: tuple[str, ...],
         options: Options,
-        workers: Engine | None,
-        threads: int,
+        workers: Engine | None = None,
+        threads: int | None = None,
         seed: int | np.random.Generator | None = None,
+        *,
+        show_lines: bool = False,
     ) -> Source:
-        """Go through the table once; a TableError where it does not hold what is wanted."""
+        """Go through the table once; a TableError where it does not hold what is wanted.
+
+        With ``show_lines`` the error tells where its cells are, which is about people.
+        """
         reader = RowReader(inputs, self.targets, self.unit, options)
-        return read_files(self.files, reader, workers, threads, seed)
+        try:
+            return read_files(self.files, reader, workers, threads, seed)
+        except TableError as error:
+            raise _with_lines(error, self.files, reader) if show_lines else error from None
 
 
 def _opened(table: Any, *, hold: bool) -> Sequence[TableFile]:
@@ -102,7 +110,7 @@ def _names(names: Any, argument: str) -> tuple[str, ...]:
 # --- where the cells are that an error complains of: about people, for a curator who asks ---------
 
 
-def with_lines(error: TableError, files: Sequence[TableFile], reader: RowReader) -> TableError:
+def _with_lines(error: TableError, files: Sequence[TableFile], reader: RowReader) -> TableError:
     """Return the error with the first places it is about; as it is where they cannot be told."""
     try:
         places = list(islice(_places(files, reader, str(error)), MOST_PLACES + 1))
