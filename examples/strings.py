@@ -12,7 +12,7 @@ import numpy as np
 from comparison import Array, Sample, compare, print_table
 
 from dpgp import NormalizedKernel
-from dpgp.kernels.given import SpectrumKernel
+from dpgp.kernels.counts import SpectrumKernel
 from dpgp.paper import SparsePosterior, dp_gp_inference
 
 EFFECTS = {

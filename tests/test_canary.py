@@ -25,7 +25,8 @@ from dpgp.audit import replay, run
 from dpgp.audit.tables import CASES
 from dpgp.cli import app
 from dpgp.inference.few.target import TargetFit
-from dpgp.kernels.given import NormalizedKernel, SpectrumKernel
+from dpgp.kernels.counts import SpectrumKernel
+from dpgp.kernels.given import NormalizedKernel
 from dpgp.ledger.tally import RepeatedFitsWarning
 from dpgp.paper import dp_gp_inference, dp_gp_learn_hyperparameters
 from dpgp.privacy import noise

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from dpgp import PrivateGPClassifier, PrivateGPRegressor
 from dpgp.cli import app
 from dpgp.ledger import Ledger
-from dpgp.planning.setting import FEWEST, UnusableRowsError, are_unusable
+from dpgp.planning.setting import FEWEST
+from dpgp.planning.unusable import UnusableRowsError, are_unusable
 from dpgp.privacy.books import mu_of_guarantee
 from dpgp.study.errors import Face
 

@@ -12,7 +12,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Wh
 from dpgp import PrivateGPRegressor
 from dpgp.inference.few.target import AT_ONCE, POINTS, TargetFit, infer
 from dpgp.inference.hyperparameters import default_kernel, hyper_prior
-from dpgp.planning.setting import FewRowsWarning, UnusableRowsError
+from dpgp.planning.setting import FewRowsWarning
+from dpgp.planning.unusable import UnusableRowsError
 from dpgp.privacy.noise import SeededNoiseWarning
 from dpgp.report.health import HealthWarning
 

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from sklearn.gaussian_process.kernels import RBF, DotProduct, ExpSineSquared
 
-from dpgp.kernels.given import NormalizedKernel, SpectrumKernel
+from dpgp.kernels.counts import SpectrumKernel
+from dpgp.kernels.given import NormalizedKernel
 from dpgp.paper import dp_gp_inference
 from dpgp.privacy import noise
 

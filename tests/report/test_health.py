@@ -8,11 +8,11 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpgp import PrivateGPRegressor, load
 from dpgp.inference.conformal import Calibration
-from dpgp.report import target_health
-from dpgp.report.health import check_health
+from dpgp.report import health
+from dpgp.report.expected_error import expected_error
+from dpgp.report.health import FittedTarget, check_health
 from dpgp.report.html import report_html
 from dpgp.report.notebook import model_html
-from dpgp.report.target_health import FittedTarget, expected_error
 
 AGE = np.random.default_rng(3).uniform(2, 18, (1500, 1))
 CM = 80 + 5.5 * AGE[:, 0] + 5 * np.random.default_rng(4).standard_normal(1500)
@@ -67,18 +67,15 @@ def test_codes_for_missing_values():
 def test_two_values(healthy):
     factors = np.linspace(0, 6, 241)
     two_atoms = Calibration.of_absolute(factors, np.clip(factors - 0.5, 0, 1))
-    found = target_health.two_values(FittedTarget(replace(healthy, calibrations=(two_atoms,)), 0))
+    found = health.two_values(FittedTarget(replace(healthy, calibrations=(two_atoms,)), 0))
     assert "PrivateGPClassifier" in found
-    assert target_health.two_values(FittedTarget(healthy, 0)) is None
+    assert health.two_values(FittedTarget(healthy, 0)) is None
 
 
 def test_the_released_law_tells_two_values_and_a_spike(healthy):
     laws = healthy.findings["law of residuals"]
     assert laws[0]["bell"] > 0.5
-    for kind, check in (
-        ("two values", target_health.two_values),
-        ("spike", target_health.many_equal),
-    ):
+    for kind, check in (("two values", health.two_values), ("spike", health.many_equal)):
         told = replace(
             healthy, findings={"law of residuals": [dict.fromkeys(laws[0], 0.0) | {kind: 1.0}]}
         )
@@ -103,10 +100,10 @@ def test_yes_no_and_many_zeros(y, word):
 
 def test_a_stage_that_made_it_worse(healthy):
     first, *rest = healthy.stages[0]
-    assert target_health.worse_stages(FittedTarget(healthy, 0)) is None
+    assert health.worse_stages(FittedTarget(healthy, 0)) is None
     last = replace(rest[-1], c=2 * first.c + 10 * first.sigma_c)
     worse = replace(healthy, stages=((first, *rest[:-1], last),))
-    assert "made residuals larger" in target_health.worse_stages(FittedTarget(worse, 0))
+    assert "made residuals larger" in health.worse_stages(FittedTarget(worse, 0))
 
 
 def test_an_error_far_above_the_forecast(healthy):
@@ -125,10 +122,10 @@ def test_a_forecast_ends_as_soon_as_it_is_certain(healthy):
 
 
 def test_a_forecast_that_is_certain_raises_no_alarm(monkeypatch):
-    monkeypatch.setattr(target_health, "expected_error", lambda _, __, enough: enough)
+    monkeypatch.setattr(health, "expected_error", lambda _, __, enough: enough)
     for error in np.linspace(0.01, 0.1, 50):  # 3(x/3) is not x for some
         look = SimpleNamespace(has_atoms=False, error=float(error), model=None, posterior=None)
-        assert target_health.far_from_forecast(look) is None
+        assert health.far_from_forecast(look) is None
 
 
 def test_the_forecast_that_health_is_compared_with_has_one_thread_of_blas(healthy, monkeypatch):
@@ -139,7 +136,7 @@ def test_the_forecast_that_health_is_compared_with_has_one_thread_of_blas(health
         raise InterruptedError
 
     found = set()
-    monkeypatch.setattr("dpgp.report.target_health.after_steps", seen)
+    monkeypatch.setattr("dpgp.report.expected_error.after_steps", seen)
     with threadpool_limits(2, user_api="blas"), pytest.raises(InterruptedError):
         check_health(healthy)
     assert found == {1}

@@ -8,7 +8,7 @@ import pytest
 from level_names import LEVELS, SIXTY, fitted
 from matplotlib import pyplot
 
-from dpgp.report.style import in_lines
+from dpgp.report.names import in_lines
 
 mpl.use("Agg")
 

@@ -8,7 +8,7 @@ import pytest
 
 from dpgp import PrivateGPClassifier, PrivateGPRegressor, load
 from dpgp.checked_values import ModelFileError
-from dpgp.report.health import few_events, few_rows, unusable_rows
+from dpgp.report.rows_health import few_events, few_rows, unusable_rows
 
 N = 3000
 RNG = np.random.default_rng(0)

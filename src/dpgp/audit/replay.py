@@ -16,7 +16,7 @@ import numpy as np
 
 from dpgp.audit.tables import Case, MadeUpTable, Random, neighbour, random_table, tame_table
 from dpgp.options import Options
-from dpgp.planning.setting import UnusableRowsError
+from dpgp.planning.unusable import UnusableRowsError
 from dpgp.privacy.books import Books, Event, GaussianRelease
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.noise import DrawnNoise, NoiseSource, SimulatedNoise

@@ -52,7 +52,7 @@ class FittedModel(
     density of the inputs, on a grid where there are at most three, else of synthetic rows.
     ``findings`` are plain values that other steps released, by their names in the certificate.
     ``log_odds`` make probabilities of what is believed of every target, so that they add up, and
-    are none where that needs nothing (dpgp.model.input_model).
+    are none where that needs nothing (dpgp.model.log_odds).
     """
 
     options: Options

@@ -14,13 +14,13 @@ from scipy.special import ndtr
 
 from dpgp.inference.posterior import DIGITS
 from dpgp.inference.warp import MIX
-from dpgp.outcomes.log_odds import LogOdds
 from dpgp.point_sets import low_discrepancy_points, normal_points
 from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.domain import Box
     from dpgp.model.fitted import FittedModel
+
 
 ROWS = 512
 """Rows that stand for the private model of the inputs, at most."""
@@ -191,17 +191,3 @@ def _places(shares: Array, levels: Array) -> NDArray[np.intp]:
     # rounded, levels and steps that are equal meet exactly on every processor
     steps = np.round(np.cumsum(shares), DIGITS)
     return np.minimum(np.searchsorted(steps, np.round(levels, DIGITS)), len(shares) - 1)
-
-
-def log_odds_of(model: FittedModel) -> tuple[LogOdds, ...]:
-    """Return the link of every target; none where the kind of outcome has no such link."""
-    if not model.outcome.link_is_fitted or model.density is None:
-        return ()
-    return tuple(_log_odds(model, k, model.density) for k in range(model.n_targets))
-
-
-def _log_odds(model: FittedModel, target: int, density: InputDensity) -> LogOdds:
-    U, shares = model.inputs(density.points), density.weights / density.weights.sum()
-    scale = float(model.options.target_box.half_width[target])
-    covariance = scale**2 * model.posteriors[target].covariance(U)
-    return model.outcome.log_odds(*model.belief(target, U), shares, covariance)

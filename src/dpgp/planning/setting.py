@@ -1,14 +1,10 @@
-"""What a forecast starts from: public numbers, what is told of the target, and too few rows.
-
-That hardly a row can be used is told by the first release of a fit.
-"""
+"""What a forecast starts from: public numbers, what is told of the target, too few rows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -17,11 +13,8 @@ from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.privacy.arguments import as_finite_positive, as_probability
 from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.study.errors import RefusedError, Words
+from dpgp.study.errors import RefusedError
 from dpgp.types import Array
-
-if TYPE_CHECKING:
-    from dpgp.categories import Category
 
 
 @dataclass(frozen=True)
@@ -158,85 +151,3 @@ def nothing_better(rows: int, epsilon: float) -> RefusedError:
         DOCUMENT,
         code="few-rows",
     )
-
-
-FAR_FEWER = 0.2
-"""Part of a table's rows below which hardly one can be used. By hand: who knows that four in five
-are incomplete leaves them out, and a wrong spelling takes nearly all."""
-
-CERTAIN = 3.0
-"""Standard deviations of the noise by which the released number must be below it: one complete
-table in 700 is refused at most, however few its rows."""
-
-
-class CountedLevels(NamedTuple):
-    """A column of levels, and the released number of its cells that are one of them."""
-
-    name: str
-    levels: str
-    cells: float
-    noise_std: float
-
-    def __str__(self) -> str:
-        return (
-            f"{_about(self.cells, self.noise_std)} cells of column '{self.name}' are one of its "
-            f"declared levels ({self.levels})"
-        )
-
-
-class UnusableRowsError(RefusedError):
-    """Hardly a row can be used: a fit ends after its first release, which is all it spent."""
-
-    code = "unusable-rows"
-
-    @classmethod
-    def of(
-        cls,
-        usable: float,
-        noise_std: float,
-        told: int | None,
-        counted: Sequence[CountedLevels],
-        classes: Sequence[tuple[str, Category]] = (),
-    ) -> Self:
-        """Say how many rows can be used, and which columns have other cells than was declared.
-
-        All numbers are public or released. Where ``classes`` are given, rows are unusable by them
-        alone.
-        """
-        about = _about(usable, noise_std)
-        rows = f"{about} rows" if told is None else f"of {told:,} rows {about}"
-        found = [f"{rows} can be used"]
-        found += map(str, sorted(counted, key=lambda column: column.cells))
-        found += [
-            f"all others have none of the declared levels ({category.words}) in column '{name}'"
-            for name, category in classes
-        ]
-        rule = "; ".join(found) + ": the fit ended before it asked or spent anything else"
-        return cls(rule, _SPELLING if counted or classes else _EMPTY)
-
-
-_SPELLING = Words(
-    "give `categories` and `classes` in the spelling of the cells, upper and lower case included, "
-    "and leave out columns that are mostly empty",
-    command="give --category and --classes in the spelling of the cells, upper and lower case "
-    "included, and leave out columns that are mostly empty",
-    page="write levels and classes in the spelling of the cells, upper and lower case included, "
-    "and leave out columns that are mostly empty",
-)
-_EMPTY = "all others are incomplete: leave out columns that are mostly empty"
-
-
-def are_unusable(usable: float, noise_std: float, told: int | None, needed: float) -> bool:
-    """Return whether a released number of usable rows is far below what was told, or needed.
-
-    ``told`` is the public number of all rows, if there is one; ``needed`` what any model needs.
-    """
-    is_vain = usable < max(needed, 2.0)
-    if told is None:
-        return is_vain
-    most = usable + CERTAIN * noise_std
-    return most < FAR_FEWER * told or (is_vain and most < told)
-
-
-def _about(count: float, noise_std: float) -> str:
-    return f"about {max(count, 0.0):,.0f} (± {2.0 * noise_std:,.0f})"

@@ -10,19 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
-from dpgp.report.style import (
-    BLUE,
-    GREEN,
-    INK,
-    PURPLE,
-    SEQUENTIAL,
-    VERMILION,
-    entitle,
-    in_lines,
-    name_axes,
-    panels,
-    styled,
-)
+from dpgp.report.names import entitle, in_lines, name_axes
+from dpgp.report.style import BLUE, GREEN, INK, PURPLE, SEQUENTIAL, VERMILION, panels, styled
 from dpgp.types import Array
 
 if TYPE_CHECKING:

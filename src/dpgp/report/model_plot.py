@@ -14,17 +14,14 @@ from dpgp.inference.conformal import COVERAGE
 from dpgp.model.input_model import densities, typical_inputs
 from dpgp.model.predictions import CENTILES
 from dpgp.report.model_map import draw_two_inputs
+from dpgp.report.names import entitle, make_room, name_axes, name_levels
 from dpgp.report.style import (
     BLUE,
     GREY,
     INK,
     SKY,
     caption_below,
-    entitle,
     legend_above,
-    make_room,
-    name_axes,
-    name_levels,
     shown_panels,
     shown_style,
 )

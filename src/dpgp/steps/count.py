@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpgp.choices import Missing
-from dpgp.planning.setting import FEWEST, CountedLevels, UnusableRowsError, are_unusable
+from dpgp.planning.setting import FEWEST
+from dpgp.planning.unusable import CountedLevels, UnusableRowsError, are_unusable
 from dpgp.privacy.mechanism import CountNoise, noise_of_counts
 from dpgp.steps.base import CountQuery, Purpose
 

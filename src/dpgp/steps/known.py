@@ -26,7 +26,8 @@ from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS, anchors_among
 from dpgp.inference.many.target import first_clip
 from dpgp.kernels.linear import BrokenLines
 from dpgp.model.fitted import FittedModel, model_class
-from dpgp.model.input_model import InputDensity, log_odds_of
+from dpgp.model.input_model import InputDensity
+from dpgp.model.log_odds import log_odds_of
 from dpgp.options import Options
 from dpgp.outcomes import Location
 from dpgp.planning.design import asked_features, choose_design

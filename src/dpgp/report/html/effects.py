@@ -15,7 +15,7 @@ from dpgp.effects.records import Effect, Importance
 from dpgp.markup import Markup, element, join, paragraph
 from dpgp.model.input_model import Density, densities
 from dpgp.report.html.tables import facts, share_bar, table
-from dpgp.report.style import level_names
+from dpgp.report.names import level_names
 
 NAMED = 3
 """Inputs that are named in short."""

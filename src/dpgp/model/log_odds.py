@@ -1,0 +1,28 @@
+"""How beliefs become probabilities, from the private model of the inputs (dpgp.outcomes.log_odds).
+
+Computed from released numbers alone; it costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpgp.model.input_model import InputDensity
+from dpgp.outcomes.log_odds import LogOdds
+
+if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
+
+
+def log_odds_of(model: FittedModel) -> tuple[LogOdds, ...]:
+    """Return the link of every target; none where the kind of outcome has no such link."""
+    if not model.outcome.link_is_fitted or model.density is None:
+        return ()
+    return tuple(_log_odds(model, k, model.density) for k in range(model.n_targets))
+
+
+def _log_odds(model: FittedModel, target: int, density: InputDensity) -> LogOdds:
+    U, shares = model.inputs(density.points), density.weights / density.weights.sum()
+    scale = float(model.options.target_box.half_width[target])
+    covariance = scale**2 * model.posteriors[target].covariance(U)
+    return model.outcome.log_odds(*model.belief(target, U), shares, covariance)

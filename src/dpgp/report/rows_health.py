@@ -1,0 +1,87 @@
+"""Whether rows are enough and usable, by the counts that were released: free.
+
+Levels that are misspelt or forgotten, cells that are empty, and outcomes that are rare all leave
+fewer rows to learn from than a table has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpgp.choices import Missing
+from dpgp.model.input_model import weighted_rows
+from dpgp.planning.setting import are_few, nothing_better
+from dpgp.planning.unusable import CERTAIN, CountedLevels
+from dpgp.privacy.books import mu_of_guarantee
+from dpgp.steps import Count
+from dpgp.steps.count import counted_columns
+
+if TYPE_CHECKING:
+    from dpgp.model.fitted import FittedModel
+
+# Thresholds are set by hand: who has a table knows that a tenth of its cells is empty
+LEAST_USABLE = 0.75
+"""Part of a table's rows below which it is said how many can be used."""
+
+LEAST_READABLE = 0.9
+"""Part of the cells of a column that are one of its levels, below which the column is named."""
+
+
+def too_little(model: FittedModel) -> Iterator[str]:
+    """Say where many rows cannot be used, or rows or events are too few, a sentence each."""
+    for found in (unusable_rows(model), few_rows(model), few_events(model)):
+        if found is not None:
+            yield found
+
+
+def unusable_rows(model: FittedModel) -> str | None:
+    """Far fewer rows can be used, or cells be read, than the table has, by the released counts."""
+    found = model.findings.get(Count.label)
+    if found is None:
+        return None
+    told, columns = found["told"], counted_columns(model.options)
+    counted = [
+        CountedLevels(name, category.words, cells, found["noise of cells"])
+        for (name, category), cells in zip(columns, found["cells"], strict=False)
+    ]
+    odd = [each for each in counted if _is_below(each.cells, each.noise_std, LEAST_READABLE * told)]
+    if not odd and not _is_below(found["usable"], found["noise"], LEAST_USABLE * told):
+        return None
+    share = f"About {max(found['usable'], 0.0) / told:.0%} of the {told:,.0f} rows can be used"
+    if odd:
+        which = "; ".join(map(str, odd))
+        return f"{share}; {which}: name all levels, and in the spelling of the cells."
+    if model.options.missing is Missing.IGNORE:
+        return f"{share}, as the others are incomplete: leave out columns that are mostly empty."
+    which = " and ".join(
+        f"'{name}' ({category.words})"
+        for name, category in model.options.target_box.level_columns("target")
+    )
+    return f"{share}; the others have none of the classes of {which}: check their spelling."
+
+
+def _is_below(count: float, noise_std: float, enough: float) -> bool:
+    return count + CERTAIN * noise_std < enough
+
+
+def few_rows(model: FittedModel) -> str | None:
+    """So few rows that nothing beats the mean; where their number is public a fit says it first."""
+    options, rows = model.options, round(model.stages[0][0].n)
+    if options.row_count_is_public or not are_few(rows, options.epsilon, options.delta):
+        return None
+    words = str(nothing_better(rows, options.epsilon))
+    return f"{words[0].upper()}{words[1:]}"
+
+
+def few_events(model: FittedModel) -> str | None:
+    """The rarer of two classes is too rare, by the average of the probabilities."""
+    if not model.outcome.law_is_known:
+        return None
+    options, (X, shares) = model.options, weighted_rows(model)
+    prevalence = float(np.clip(shares @ model.mean_and_std(0, model.inputs(X))[0], 0.0, 1.0))
+    mu = mu_of_guarantee(options.epsilon, options.delta)
+    words = model.outcome.few_events(model.stages[0][0].n, mu, prevalence)
+    return f"{words[0].upper()}{words[1:]}." if words else None
