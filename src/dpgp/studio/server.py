@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import webbrowser
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from importlib.resources import files
@@ -123,8 +123,6 @@ A_FAULT = "Something failed in the studio that should not have. It spent nothing
 STAYS_CLOSED = "An address works once, and not for long: open the one that the terminal shows last."
 NOT_UNDERSTOOD = "the page sent no question; load it again."
 MENDABLE = (ValueError, TypeError, BudgetError, OSError, ClientDisconnect)
-
-Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def application(studio: Studio, entrance: Entrance) -> ASGIApp:
