@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from dpgp.privacy.parts import RowPart
+    from dpgp.steps.base import Step
 
 T = TypeVar("T")
 
@@ -26,62 +26,20 @@ LEAST_SHARE, LEAST_SECONDS = 0.03, 1.0
 """From which share and time on the rest is told: before, it would jump. By hand."""
 
 
-class Watcher(Protocol):
-    """Is told how far a fit, or a pass over rows, has come."""
-
-    def plan(self, efforts: Sequence[float]) -> None:
-        """A fit begins, of so many steps; each takes a time in proportion to its effort."""
-        ...
-
-    def step(self, activity: str) -> None:
-        """The next step begins."""
-        ...
-
-    def begin(self, batches: int | None, rows: int | None) -> None:
-        """A pass begins over so many batches and rows; None where only the pass will tell."""
-        ...
-
-    def advance(self, rows: int | None) -> None:
-        """One more batch, of so many rows, has been drawn."""
-        ...
-
-
-_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+_watcher: ContextVar[Journey | None] = ContextVar("watcher", default=None)
 
 
 @contextmanager
-def watching(watcher: Watcher) -> Iterator[None]:
-    """Tell ``watcher`` of all fits and passes that begin in the block."""
-    token = _watcher.set(watcher)
+def watching(journey: Journey) -> Iterator[None]:
+    """Tell a journey of all fits and passes that begin in the block."""
+    token = _watcher.set(journey)
     try:
         yield
     finally:
         _watcher.reset(token)
 
 
-class ToldStep(Protocol):
-    """A step that can be told of."""
-
-    @property
-    def activity(self) -> str:
-        """What is said while it runs."""
-        ...
-
-    @property
-    def effort(self) -> float:
-        """How long it takes, relative to others, where it asks all rows."""
-        ...
-
-    @property
-    def part(self) -> RowPart | None:
-        """The part of the rows that it asks, None for all of them."""
-        ...
-
-
-S = TypeVar("S", bound=ToldStep)
-
-
-def told_of(steps: Sequence[S]) -> Iterator[S]:
+def told_of(steps: Sequence[Step]) -> Iterator[Step]:
     """Yield the steps of a fit, and tell of each when its turn comes."""
     watcher = _watcher.get()
     if watcher is None:
@@ -105,14 +63,14 @@ def watched(batches: Iterable[T], sizes: Sequence[int]) -> Iterable[T]:
     return batches if watcher is None else _told(batches, sizes, watcher)
 
 
-def _told(batches: Iterable[T], sizes: Sequence[int], watcher: Watcher) -> Iterator[T]:
+def _told(batches: Iterable[T], sizes: Sequence[int], watcher: Journey) -> Iterator[T]:
     watcher.begin(len(sizes), sum(sizes))
     for batch, size in zip(batches, sizes, strict=True):
         yield batch
         watcher.advance(size)
 
 
-def _told_first(batches: Iterable[T], count: int | None, watcher: Watcher) -> Iterator[T]:
+def _told_first(batches: Iterable[T], count: int | None, watcher: Journey) -> Iterator[T]:
     watcher.begin(count, None)
     for batch in batches:
         yield batch
@@ -120,7 +78,7 @@ def _told_first(batches: Iterable[T], count: int | None, watcher: Watcher) -> It
 
 
 class Journey:
-    """How far a fit has come, and how long it may take yet; a :class:`Watcher`.
+    """How far a fit, or a pass over rows, has come, and how long it may take yet.
 
     ``on_step`` hears what every step does.
     """
@@ -135,21 +93,21 @@ class Journey:
         self._began = time.monotonic()
 
     def plan(self, efforts: Sequence[float]) -> None:
-        """A fit begins."""
+        """Begin a fit, of so many steps; each takes a time in proportion to its effort."""
         self._efforts, self._number, self._began = efforts, 0, time.monotonic()
 
     def step(self, activity: str) -> None:
-        """The next step begins."""
+        """Begin the next step."""
         self.activity, self._number = activity, self._number + 1
         self.begin(None, None)
         self._on_step(activity)
 
     def begin(self, batches: int | None, rows: int | None) -> None:
-        """Begin a pass."""
+        """Begin a pass over so many rows; None where only the pass will tell."""
         self.batches, self._rows, self._seen = 0, rows or 0, 0
 
     def advance(self, rows: int | None) -> None:
-        """Count one more batch."""
+        """Count one more batch, of so many rows."""
         self.batches, self._seen = self.batches + 1, self._seen + (rows or 0)
 
     @property
