@@ -11,7 +11,7 @@ from dpgp.cli.arguments import Force, Json
 from dpgp.cli.fit import report_model, save_model
 from dpgp.cli.output import Screen, check_output, failures_in_words, shown
 from dpgp.cli.show import load_model
-from dpgp.progress_bar import working
+from dpgp.progress import working
 
 
 def pool(

@@ -12,8 +12,9 @@ import numpy as np
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.directions import gradient_metric
-from dpgp.inference.many.families import Family, KernelFamily, MetricFamily, metric_root
+from dpgp.inference.many.families import Family, KernelFamily
 from dpgp.inference.many.final import Effort
+from dpgp.inference.many.metric import MetricFamily, metric_root
 from dpgp.inference.many.plan import inducing_points
 from dpgp.inference.many.records import Evidence, WeightBelief, climb, condition
 from dpgp.inference.many.synthetic import ROWS, anchors_among
