@@ -163,7 +163,15 @@ def check_health(model: FittedModel) -> tuple[str, ...]:
     targets = [FittedTarget(model, k) for k in range(model.n_targets)]
     found = (check(target) for target in targets for check in _checks(target))
     about_targets = (sentence for sentence in found if sentence is not None)
-    return (*too_little(model), *wrong_bounds(model), *about_targets)
+    return (*too_little(model), *wrong_bounds(model), *different_curves(model), *about_targets)
+
+
+def different_curves(model: FittedModel) -> list[str]:
+    """Say which of several pooled releases is not about the function of the others."""
+    found = model.findings.get("pooled", {})
+    if not any(found.get("between", ())):
+        return []
+    return [f"The pooled releases are not about one function: {found.get('agreement')}"]
 
 
 def _checks(target: FittedTarget) -> tuple[Check, ...]:

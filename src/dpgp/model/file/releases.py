@@ -20,6 +20,7 @@ from dpgp.checked_values import (
     as_positive,
     as_rows,
     as_symmetric,
+    as_text,
     as_vector,
     check_increasing,
     number_to_json,
@@ -50,6 +51,9 @@ FEWEST_BINS = 8
 
 COUNTS = "number of rows"
 """The step whose findings tell how many of a table's rows and cells can be used."""
+
+POOLED = "pooled"
+"""What was found when releases were compared; no step of a fit has that name."""
 
 Stages = tuple[tuple[StageRelease, ...], ...]
 
@@ -204,9 +208,19 @@ def findings_from_json(value: Any, targets: int) -> dict[str, Any]:
             _check_laws(findings[name], f"findings.{name}", targets)
     if HISTOGRAMS in findings:
         _check_shares(findings[HISTOGRAMS], f"findings.{HISTOGRAMS}")
+    if POOLED in findings:
+        _check_pooled(findings[POOLED], f"findings.{POOLED}", targets)
     if COUNTS in findings:
         _check_counts(findings[COUNTS], f"findings.{COUNTS}")
     return findings
+
+
+def _check_pooled(value: Any, where: str, targets: int) -> None:
+    """Check rows of every release, the sd between them a target, and words about them."""
+    fields = as_fields(value, where, ("rows", "between", "agreement", "differences"))
+    as_vector(fields["rows"], where)
+    as_vector(fields["between"], where, targets)
+    as_text(fields["agreement"], where)
 
 
 def _check_counts(value: Any, where: str) -> None:
