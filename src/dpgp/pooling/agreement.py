@@ -97,7 +97,7 @@ class Agreement:
         if not self.odd:
             most = max(self.differences, key=lambda each: abs(each.z))
             return f"The releases agree: most of all, {most.words}."
-        return " ".join(f"{each.words}." for each in self.odd)
+        return "; ".join(each.words for each in self.odd) + "."
 
 
 def compare(fit: PooledFit, state: State, names: Sequence[str]) -> Agreement:
@@ -105,17 +105,30 @@ def compare(fit: PooledFit, state: State, names: Sequence[str]) -> Agreement:
     found: list[Difference] = []
     for target, told in enumerate(state.targets):
         left = list(range(len(fit.models)))
+        L = lower_root(_pairs(fit, state)[target][1])
         while len(left) > 1:
             tested = [_difference(fit, state, target, told, k, left, names) for k in left]
-            worst = max(range(len(left)), key=lambda i: abs(tested[i].z))
-            if not tested[worst].is_real or len(left) == 2:
+            if len(left) == 2 or not any(each.is_real for each in tested):
                 found += tested if len(left) > 2 else tested[:1]
                 break
-            found.append(tested[worst])
-            left.pop(worst)
+            odd = _oddest([told.readings[k] for k in left], L)
+            if not tested[odd].is_real:
+                odd = max(range(len(left)), key=lambda i: abs(tested[i].z))
+            found.append(tested[odd])
+            left.pop(odd)
     taus = map(most_likely, _pairs(fit, state))
     between = [tau * _prior_sd(fit, state, k) if tau else 0.0 for k, tau in enumerate(taus)]
     return Agreement(tuple(found), tuple(between))
+
+
+def _oddest(readings: Sequence[Reading], L: Array) -> int:
+    """Return the release without which the others agree best: two functions, p(it) p(others)."""
+
+    def apart(k: int) -> float:
+        first, *others = [reading for i, reading in enumerate(readings) if i != k]
+        return _log_evidence(readings[k], L) + _log_evidence(sum(others, start=first), L)
+
+    return max(range(len(readings)), key=apart)
 
 
 def _prior_sd(fit: PooledFit, state: State, target: int) -> float:

@@ -60,7 +60,7 @@ def pool(
     agreement = compare(fit, state, called)
     if agreement.odd and not different_curves:
         raise PoolingError(
-            f"these releases are not about one function: {agreement.words}",
+            f"these releases are not about one function: {agreement.words[:-1]}",
             Words(
                 "look at units and people, leave that release out, or pass different_curves=True",
                 "look at units and people, leave that file out, or pass --different-curves",
