@@ -105,6 +105,11 @@ class Category:
         return ", ".join(self.labels)
 
     @property
+    def what_it_holds(self) -> str:
+        """What the cells of such a column are."""
+        return f"its public levels ({self.words})"
+
+    @property
     def hot(self) -> Array:
         """Numbers of the levels that have an indicator: all, or of two the second."""
         first = 1 if len(self.levels) == 2 else 0
