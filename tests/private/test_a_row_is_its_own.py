@@ -27,6 +27,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from dpgp import PrivateGPClassifier, PrivateGPRegressor
+from dpgp.dates import date_of
 from dpgp.private import cells
 from dpgp.sites import Site
 
@@ -71,7 +72,7 @@ class Case:
         options = {
             "epsilon": 1.0,
             "n_jobs": 1,
-            "bounds": [(0, 100)] if said.by_position else {"age": (0, 100)},
+            "bounds": [self.bounds] if said.by_position else {"age": self.bounds},
             "categories": {1 if said.by_position else "sex": levels_of(self.people["sex"])},
             "missing": self.missing,
             "missing_codes": self.missing_codes(said),
@@ -81,6 +82,12 @@ class Case:
         if self.labels:
             return PrivateGPClassifier(classes=levels_of(self.people["outcome"]), **options)
         return PrivateGPRegressor(target_bounds=(0, 10), **options)
+
+    @property
+    def bounds(self):
+        """Public bounds of ages, or of the dates that stand in their place."""
+        has_dates = date_of(self.people["age"][0]) is not None
+        return ("2018-12-31", "2019-04-30") if has_dates else (0, 100)
 
     def missing_codes(self, said: Given):
         """Return the same codes of ages and outcomes, as an estimator is told of them."""
