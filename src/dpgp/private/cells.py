@@ -35,7 +35,7 @@ DECIMALS = {
     ",": Words(_NUMBERS.format("a decimal comma")),
 }
 """What to do about cells that are no numbers, by the mark that they may be written with."""
-TIMES = Words("make times numbers of one unit first, such as hours since a public one")
+TIMES = Words("make them numbers of one unit first, such as days since a public date")
 
 Column = Any
 """An array of Arrow, whole or in chunks, or one of NumPy with Python's objects."""

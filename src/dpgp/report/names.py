@@ -111,9 +111,10 @@ def date_ticks(days: Days, high: float, letters: int) -> list[tuple[float, str]]
     for unit, steps in (("D", (1, 2, 7, 14)), ("M", (1, 2, 3, 6)), ("Y", YEARS)):
         start, end = (each.astype(f"datetime64[{unit}]") for each in (first, last))
         for step in steps:
-            # counted from 1970, so that every third month begins a quarter; years from 0
+            # months from January 1970, so that every third begins a quarter; years from 0
             dates = np.arange(start, end + 1)
-            number = dates.astype(np.int64) + (1970 if unit == "Y" else 0)
+            zero = {"D": start, "M": np.datetime64("1970-01"), "Y": np.datetime64("0000")}[unit]
+            number = (dates - zero).astype(np.int64)
             at = days.of_array(dates.astype("datetime64[D]"))
             chosen = (number % step == 0) & (at >= 0.0)
             names = dates[chosen].astype(str).tolist()
