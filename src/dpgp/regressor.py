@@ -45,7 +45,8 @@ class PrivateGPRegressor(
         The guarantee. ``epsilon=float("inf")`` runs the same code without noise: not private.
     bounds
         Public bounds of the inputs: ``(low, high)`` for all, a list, or a mapping by column name.
-        Required, and never read from the data. Values outside are clipped.
+        Required, and never read from the data. Values outside are clipped. Two dates make it a
+        column of dates, counted in days since the lower one. docs/how-to/dates.md.
     categories
         Columns that hold one of a few public levels, with these levels: a mapping by column name,
         or by position from 0. They have no bounds. docs/how-to/categories.md.
