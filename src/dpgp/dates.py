@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,16 +38,14 @@ class Days:
     """The numbers of dates: days since an origin."""
 
     origin: date
+    cells: ClassVar[str] = "dates"
+    other_cells: ClassVar[str] = "no dates"
+    words: ClassVar[str] = f"written {HOW_WRITTEN}"
 
     @property
     def unit(self) -> str:
         """What a number counts."""
         return f"days since {self.origin.isoformat()}"
-
-    @property
-    def what_it_holds(self) -> str:
-        """What the cells of such a column are."""
-        return f"dates (written {HOW_WRITTEN})"
 
     def numbers(self, cells: Iterable[Any], codes: Codes = NO_CODES) -> Array:
         """Return the number of every cell, NaN where it is a code or no date; each on its own."""

@@ -165,8 +165,8 @@ class FittedModel(
         for name, kind, column in zip(self.input_names, kinds, inputs.T, strict=False):
             if kind is not None and np.isnan(column).any():
                 raise ValueError(
-                    f"column '{name}' of `X` must hold {kind.what_it_holds} alone to be predicted; "
-                    "leave other rows out."
+                    f"column '{name}' of `X` must hold {kind.cells} alone to be predicted: "
+                    f"{kind.words}; leave other rows out."
                 )
         if not np.isfinite(inputs).all():
             raise ValueError(

@@ -171,9 +171,10 @@ def check_public_kinds(X: Array, box: Box) -> None:
     for column, kind in enumerate(box.kinds):
         if kind is not None and np.isnan(X[:, column]).any():
             raise ValueError(
-                f"column '{box.column_names('input')[column]}' must hold {kind.what_it_holds} "
-                f"alone; {_SPELLING[type(kind)]}, and if few rows have other or missing ones, pass "
-                'missing="ignore" to let them contribute nothing while they stay in the count.'
+                f"column '{box.column_names('input')[column]}' must hold {kind.cells} alone: "
+                f"{kind.words}; {_SPELLING[type(kind)]}, and if few rows have other or missing "
+                'ones, pass missing="ignore" to let them contribute nothing while they stay in the '
+                "count."
             )
 
 
@@ -247,8 +248,8 @@ class RowReader:
             numbers = cells.days(name, kind, codes)
         if self.options.missing is Missing.ERROR and np.isnan(numbers).any():
             raise TableError(
-                f"{cells.where}column '{name}' has cells that are missing or not "
-                f"{kind.what_it_holds}",
+                f"{cells.where}column '{name}' has cells that are missing or {kind.other_cells}: "
+                f"{kind.words}",
                 _OF_KINDS[type(kind)],
             )
         return numbers
