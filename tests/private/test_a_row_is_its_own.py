@@ -86,8 +86,11 @@ class Case:
     @property
     def bounds(self):
         """Public bounds of ages, or of the dates that stand in their place."""
-        has_dates = date_of(self.people["age"][0]) is not None
-        return ("2018-12-31", "2019-04-30") if has_dates else (0, 100)
+        return ("2018-12-31", "2019-04-30") if self.has_dates else (0, 100)
+
+    @property
+    def has_dates(self):
+        return date_of(self.people["age"][0]) is not None
 
     def missing_codes(self, said: Given):
         """Return the same codes of ages and outcomes, as an estimator is told of them."""
@@ -96,6 +99,10 @@ class Case:
         outcome = "outcome" if column_is_named(said) else 2
         columns = [0 if said.by_position else "age", *([] if self.labels else [outcome])]
         return dict.fromkeys(columns, self.codes)
+
+
+def is_huge(cell):
+    return isinstance(cell, Decimal) and cell.adjusted() > 400
 
 
 def column_is_named(said: Given):
@@ -157,6 +164,8 @@ def edges(size):
 
 def built(case):
     """Return what holds the table, None where it has no room for the cell."""
+    if case.has_dates and any(map(is_huge, (case.cell, case.second))):
+        return None  # Arrow tries for minutes to make a date of it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
