@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.categories import Category
+from dpgp.choices import Missing
 from dpgp.dates import Days
 from dpgp.domain import Box
-from dpgp.missing import Missing
 from dpgp.missing_codes import Codes
 from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.options import Options
