@@ -310,5 +310,4 @@ class MetricRBF(Stationary):
         ones = [np.ones_like(half) for half in halves]
         left, right = np.vstack([A, halves[0], ones[0]]), np.vstack([B, ones[1], halves[1]])
         exponents = left.T @ right
-        np.minimum(exponents, 0.0, out=exponents)
         return np.asarray(np.exp(exponents, out=exponents))
