@@ -25,6 +25,11 @@ LEAST_SHARE, LEAST_SECONDS = 0.03, 1.0
 """From which share and time on the rest is told: before, it would jump. By hand."""
 
 
+TYPICAL_ROWS, THINKING = 30_000, 0.6
+"""Rows at which efforts were measured, and the part of such an effort that no row adds to: what is
+made of an answer, and what to ask next."""
+
+
 class Watcher(Protocol):
     """Is told how far a fit, or a pass over rows, has come."""
 
@@ -68,7 +73,7 @@ class ToldStep(Protocol):
 
     @property
     def effort(self) -> float:
-        """How long it takes, relative to others, where it asks all rows."""
+        """How long it takes, relative to others, where it asks 30,000 rows."""
         ...
 
     @property
@@ -80,16 +85,25 @@ class ToldStep(Protocol):
 S = TypeVar("S", bound=ToldStep)
 
 
-def told_of(steps: Sequence[S]) -> Iterator[S]:
-    """Yield the steps of a fit, and tell of each when its turn comes."""
+def told_of(steps: Sequence[S], rows: int | None = None) -> Iterator[S]:
+    """Yield the steps of a fit, and tell of each when its turn comes.
+
+    ``rows`` is how many rows there are, where that is public.
+    """
     watcher = _watcher.get()
     if watcher is None:
         yield from steps
         return
-    watcher.plan([step.effort * (step.part.fraction if step.part else 1.0) for step in steps])
+    watcher.plan([_effort(step, TYPICAL_ROWS if rows is None else rows) for step in steps])
     for step in steps:
         watcher.step(step.activity)
         yield step
+
+
+def _effort(step: ToldStep, rows: int) -> float:
+    """Return the time of a step: a pass takes as long as it has rows, thinking takes its time."""
+    asked = rows * (step.part.fraction if step.part else 1.0)
+    return step.effort * (THINKING + (1.0 - THINKING) * asked / TYPICAL_ROWS)
 
 
 def watched_first(batches: Iterable[T], count: int | None = None) -> Iterable[T]:

@@ -138,7 +138,7 @@ class DictionaryValues:
     @property
     def dimension(self) -> int:
         """Number of values."""
-        return self.inner.dimension + self._thin_at_anchors.shape[1]
+        return int(self.inner.dimension + self._thin_at_anchors.shape[1])
 
     def weights(self, w: Array) -> Array:
         """Return weights on the values of functions φ₀(x)ᵀw."""
