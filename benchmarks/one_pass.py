@@ -2,11 +2,13 @@
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py time [rows ...]
     OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py errors
+    OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py points [repeats]
 
 The first prints seconds of the processor of all threads, how many times those of scikit-learn's
 boosted trees on the same rows they are, the error of f over its sd, and the peak of memory, with
 secure noise as in a fit that is published. The second compares errors on the same
-rows and seeds, at a budget where parts are asked of fewer rows, each of which tells more.
+rows and seeds, at a budget where parts are asked of fewer rows, each of which tells more. The third does the same
+for early stages with fewer inducing points, and with all.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from dpgp import PrivateGPRegressor
+from dpgp.inference.many.plan import EARLY_POINTS, MOST_POINTS
+from dpgp.steps import known
 from dpgp.types import Array
 
 DELTA, NEW_ROWS = 1e-6, 4000
@@ -112,9 +116,21 @@ def errors() -> None:
             print(f"{name:>10} {passes:>4} {error:7.4f}")
 
 
+def points(repeats: int) -> None:
+    """Print one line a function, a seed and a limit of the points of early stages."""
+    for seed in range(repeats):
+        for name in FAMILIES:
+            for most in (EARLY_POINTS, MOST_POINTS):
+                known.EARLY_POINTS = most
+                seconds, error = fitted(name, 15_000, epsilon=8.0, random_state=seed)
+                print(f"{name:>10} {seed} {most:>4} points {seconds:7.1f} s {error:7.4f}")
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # that fits add up, or are seeded: the rows are made up
     if sys.argv[1:2] == ["errors"]:
         errors()
+    elif sys.argv[1:2] == ["points"]:
+        points(int((sys.argv[2:] or ["1"])[0]))
     else:
         times(sys.argv[2:])

@@ -157,7 +157,7 @@ class Evidence:
     def __init__(self, equations: NormalEquations, dictionary: Dictionary, scale: float) -> None:
         J = equations.J.copy()
         J[np.diag_indices(len(J))] += max(SMALLEST_PRECISION * np.trace(J), TINY)
-        R = np.linalg.cholesky(J)
+        R = np.asarray(np.linalg.cholesky(J), dtype=np.float64)
         self._g = solve_triangular(R, equations.h, lower=True, check_finite=False)
         self._priors = dictionary.priors.along(R)
         self._scale = scale
