@@ -6,8 +6,8 @@
 
 The first prints seconds of the processor of all threads, how many times those of scikit-learn's
 boosted trees on the same rows they are, the error of f over its sd, and the peak of memory, with
-secure noise as in a fit that is published. The second compares errors on the same
-rows and seeds, at a budget where parts are asked of fewer rows, each of which tells more. The third does the same
+secure noise as in a fit that is published. The second compares errors on the same rows and seeds,
+at a budget where parts are asked of fewer rows, each of which tells more. The third does the same
 for early stages with fewer inducing points, and with all.
 """
 
