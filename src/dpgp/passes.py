@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Passes(StrEnum):
-    """A few times, where parts of the rows are enough for early stages; or in every stage."""
+    """A few times, where parts of the rows are enough for some steps; or in every step."""
 
     FEW = "few"
     ALL = "all"
