@@ -66,8 +66,8 @@ class PrivateGPRegressor(
     stages
         Weights of the stages in the budget, or how many of equal weight.
     passes
-        "few" lets early stages of many inputs ask parts of the rows, where rows are so many that
-        nothing is lost; "all" lets every stage ask all of them.
+        "few" lets early stages and calibration of many inputs ask parts of the rows, where rows are
+        so many that nothing is lost; "all" lets every step ask all of them.
     neighbours
         "replace" or "add-remove": what it means for two data sets to differ in one unit.
     max_rows_per_unit
