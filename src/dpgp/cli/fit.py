@@ -67,6 +67,8 @@ def fit(
     Columns of levels: add --category region:north,south --category sex:F,M
 
     Several rows a person: add --unit person_id --max-rows-per-unit 5
+
+    Survey weights, those above 5 cut to it: add --weight weight:5
     """
     with failures_in_words():
         from dpgp.private.engines import opened_engine
@@ -123,7 +125,8 @@ def read_rows(
         inputs, targets = (
             tuple(column.name for column in columns) for columns in (study.inputs, study.predicted)
         )
-        wanted = RowReader(inputs, targets, study.unit, study.options)
+        weight = None if study.weight is None else study.weight.name
+        wanted = RowReader(inputs, targets, study.unit, study.options, weight)
         files = open_files(data, study.decimal or DecimalMark.POINT)
         try:
             return read_files(files, wanted, workers)
