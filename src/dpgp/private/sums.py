@@ -27,6 +27,7 @@ from dpgp.private.source import Partial, Source, digest
 from dpgp.steps.base import CountQuery, HistogramQuery
 from dpgp.types import Array, Integers
 
+USABLE_ROWS = CountQuery()
 BLOCK_ROWS = MAX_BLOCK_ROWS  # fewer would cost calls, more would not be exact
 
 
@@ -53,10 +54,10 @@ def exact_histograms(
 
 
 def exact_count(
-    source: Source, query: CountQuery | None = None, *, n_jobs: int | None = None
+    source: Source, query: CountQuery = USABLE_ROWS, *, n_jobs: int | None = None
 ) -> Integers:
     """Return in integer units how many rows can be used, and what else is to be counted."""
-    return source.total(CountSum(CountQuery() if query is None else query), n_jobs)
+    return source.total(CountSum(query), n_jobs)
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class CountSum:
     A row counts as much as it weighs, in units of 2^{-2b}, rounded down.
     """
 
-    query: CountQuery
+    query: CountQuery = USABLE_ROWS
 
     def partial(self, batches: Iterable[Rows]) -> Partial:
         """Return the numbers over all batches."""

@@ -216,7 +216,7 @@ OPTIONS: tuple[Option, ...] = (
         "weight_bound", WeightValue(),
         "A column of weights, and the largest that counts in full; larger ones count as it.",
         python=EVERYWHERE, commands=COMMANDS, flags=("--weight",), key="weight",
-        field="Column of weights", setting=True, may_be_absent=True,
+        field="weigh rows by it", setting=True, may_be_absent=True,
     ),
     Option("sample_weight", Value(), python=(FIT,)),
     Option(
