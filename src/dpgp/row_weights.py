@@ -59,5 +59,5 @@ class ReleasedWeights:
     def __str__(self) -> str:
         return (
             f"weights add up to {self.total:,.0f} whole rows (± {2 * self.noise_std:,.0f}), which "
-            f"tell as much as {self.effective_rows:,.0f} rows of equal weights"
+            f"tell at least as much as {self.effective_rows:,.0f} rows of equal weights"
         )
