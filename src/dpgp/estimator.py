@@ -235,8 +235,8 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
             raise RefusedError(
                 "`sample_weight` needs `weight_bound`, the public weight of a row that counts in "
                 "full",
-                "choose one that few weights exceed, without looking at these: larger ones count "
-                "as it",
+                "choose one that few weights exceed, by what is known without these rows: larger "
+                "ones count as it",
                 "docs/how-to/weights.md",
                 code="no-weight_bound",
             )
