@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpgp.choices import Missing
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.features.linear import LinearFeatures
-from dpgp.missing import Missing
 from dpgp.options import Options
 from dpgp.privacy.exact_sums import UNIT
 from dpgp.privacy.mechanism import LEVELS_WEIGHT, noise_of_counts
