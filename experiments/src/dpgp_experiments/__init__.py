@@ -70,6 +70,7 @@ REGISTRY = {
         "dpgp_experiments.weights",
         "Survey weights: what an informative sample does to a fit, with its weights and without",
         20,
+        parts=("1", "3"),
     ),
     "yes-no": Experiment(
         "dpgp_experiments.yes_no",

@@ -2,7 +2,7 @@
 
 The ill are six times as likely to be in the sample, at every x they are another share of the
 population, and no input tells who they are. What is estimated is the mean of y given x in the
-population, and its average. n = 4,000, δ = 1e-6.
+population, and its average. n = 4,000, ε = 1, δ = 1e-6. A part is one number of inputs.
 """
 
 from __future__ import annotations
@@ -24,18 +24,17 @@ from dpgp_experiments.tables import Estimate, Record
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ROWS, TEST_ROWS, DELTA = 4_000, 500, 1e-6
-INPUTS, EPSILONS = (1, 3), (1.0, 3.0)
+ROWS, TEST_ROWS, INPUTS = 4_000, 500, (1, 3)
+EPSILON, DELTA = 1.0, 1e-6
 OFTEN = 6.0  # as likely are the ill to be in the sample
 BOUNDS = (-2.0, 8.0)
 
 
 class WeightTrial(NamedTuple):
-    """Whether weights are told, of how many inputs, and the budget."""
+    """Whether weights are told, and of how many inputs."""
 
     weights: str
     inputs: int
-    epsilon: float
 
 
 class WeightScores(NamedTuple):
@@ -54,11 +53,10 @@ Scores = dict[WeightTrial, list[WeightScores]]
 def run(assignment: Assignment) -> Outcome:
     """Fit every sample with its weights and without, as often as asked."""
     scores: Scores = {}
+    asked = [inputs for inputs in INPUTS if assignment.part in ("", str(inputs))]
     jobs = [
-        partial(fit_sample, inputs, epsilon, (assignment.seed, number, repeat), scores)
-        for (number, (inputs, epsilon)), repeat in product(
-            enumerate(product(INPUTS, EPSILONS)), range(assignment.repeats)
-        )
+        partial(fit_sample, inputs, (assignment.seed, inputs, repeat), scores)
+        for inputs, repeat in product(asked, range(assignment.repeats))
     ]
     with simulation():
         for job in assignment.track(jobs):
@@ -67,18 +65,18 @@ def run(assignment: Assignment) -> Outcome:
     return Outcome(records, _table(scores, assignment), _draw(scores))
 
 
-def fit_sample(inputs: int, epsilon: float, key: tuple[int, int, int], scores: Scores) -> None:
+def fit_sample(inputs: int, key: tuple[int, int, int], scores: Scores) -> None:
     """Draw one sample, fit it both ways, and score what is said of the population."""
     rng = generator(*key)
     X, y, weights = sample(inputs, rng)
     test = rng.uniform(-1.0, 1.0, (TEST_ROWS, inputs))
     for told, words in ((None, "none"), (weights, "told")):
         gp = PrivateGPRegressor(
-            epsilon, DELTA, bounds=[(-1, 1)] * inputs, target_bounds=BOUNDS, n_jobs=1,
+            EPSILON, DELTA, bounds=[(-1, 1)] * inputs, target_bounds=BOUNDS, n_jobs=1,
             random_state=rng, weight_bound=None if told is None else OFTEN,
         ).fit(X, y, sample_weight=told)  # fmt: skip
         found = weight_scores(gp, test)
-        scores.setdefault(WeightTrial(words, inputs, epsilon), []).append(found)
+        scores.setdefault(WeightTrial(words, inputs), []).append(found)
 
 
 def sample(inputs: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
@@ -127,13 +125,13 @@ def _table(scores: Scores, assignment: Assignment) -> TextTable:
     return TextTable(
         title="An informative sample, with its weights and without",
         headings=(
-            "weights", "inputs", "ε", "average is off by", "its interval covers", "those of f",
+            "weights", "inputs", "average is off by", "its interval covers", "those of f",
             "RMSE of f", "effective rows",
         ),
         rows=[_row(trial, found) for trial, found in scores.items()],
         caption=(
-            f"n = {ROWS:,}, {assignment.repeats} repeats; {SIMULATION_NOTE}. Means ± standard "
-            "errors; 95 % intervals, of f at each of 500 x."
+            f"n = {ROWS:,}, ε = {EPSILON:g}, {assignment.repeats} repeats; {SIMULATION_NOTE}. "
+            "Means ± standard errors; 95 % intervals, of f at each of 500 x."
         ),
     )  # fmt: skip
 
@@ -143,8 +141,7 @@ def _row(trial: WeightTrial, found: list[WeightScores]) -> list[str]:
     errors = [column.std(ddof=1) / np.sqrt(len(column)) for column in columns]
     pairs = list(zip([column.mean() for column in columns], errors, strict=True))
     return [
-        *(str(part) for part in trial[:2]),
-        f"{trial.epsilon:g}",
+        *map(str, trial),
         "{:+.3f} ± {:.3f}".format(*pairs[0]),
         *(f"{100 * mean:.0f} ± {100 * error:.0f} %" for mean, error in pairs[1:3]),
         "{:.3f} ± {:.3f}".format(*pairs[3]),
@@ -159,7 +156,7 @@ def _draw(scores: Scores) -> Figure:
     for place, (trial, found) in enumerate(scores.items()):
         colour = BLUE if trial.weights == "told" else VERMILION
         axis.plot([each.gap for each in found], [place] * len(found), "o", ms=3, color=colour)
-    words = [f"weights {t.weights}, {t.inputs} inputs, ε = {t.epsilon:g}" for t in scores]
+    words = [f"weights {trial.weights}, {trial.inputs} inputs" for trial in scores]
     axis.set_yticks(range(len(words)), words)
     axis.axvline(0.0, lw=0.8, color=GREY)
     axis.set(xlabel="average of the population is off by")
