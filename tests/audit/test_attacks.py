@@ -159,4 +159,4 @@ def test_the_audit_tells_of_every_attack(monkeypatch):
     monkeypatch.setattr(run, "QUICK", small)
     said = CliRunner().invoke(app, ["audit", "--rows", "50"])
     assert said.exit_code == 0, said.output
-    assert said.output.count("holds") == 7
+    assert said.output.count("holds") == 8

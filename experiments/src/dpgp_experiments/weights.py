@@ -156,8 +156,10 @@ def _draw(scores: Scores) -> Figure:
     for place, (trial, found) in enumerate(scores.items()):
         colour = BLUE if trial.weights == "told" else VERMILION
         axis.plot([each.gap for each in found], [place] * len(found), "o", ms=3, color=colour)
-    words = [f"weights {trial.weights}, {trial.inputs} inputs" for trial in scores]
-    axis.set_yticks(range(len(words)), words)
+    words = {"none": "without weights", "told": "with weights"}
+    labels = [f"{words[trial.weights]}, inputs: {trial.inputs}" for trial in scores]
+    axis.set_yticks(range(len(labels)), labels)
+    axis.set_ylim(-0.5, len(labels) - 0.5)
     axis.axvline(0.0, lw=0.8, color=GREY)
     axis.set(xlabel="average of the population is off by")
     return figure
