@@ -87,6 +87,10 @@ class PrivateGPRegressor(
         Codes that stand for missing values, as −99 or "refused": a mapping to lists of them, by the
         names of inputs and targets, or by positions that count inputs from 0 and then targets.
         docs/how-to/missing-values.md.
+    weight_bound
+        The public weight of a row that counts in full, where :meth:`fit` is given
+        ``sample_weight``: a row of weight w adds ``w / weight_bound`` of itself, at most all, and
+        estimates are of the weighted population. docs/how-to/weights.md.
     random_state
         A seed simulates: the result is not private, and says so.
     n_jobs
@@ -160,6 +164,7 @@ class PrivateGPRegressor(
         counts: bool = False,
         missing: str = "error",
         missing_codes: Mapping[Any, Sequence[Code]] | None = None,
+        weight_bound: float | None = None,
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
@@ -184,6 +189,7 @@ class PrivateGPRegressor(
         self.counts = counts
         self.missing = missing
         self.missing_codes = missing_codes
+        self.weight_bound = weight_bound
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger

@@ -76,6 +76,7 @@ class Case:
             "categories": {1 if said.by_position else "sex": levels_of(self.people["sex"])},
             "missing": self.missing,
             "missing_codes": self.missing_codes(said),
+            "weight_bound": 4.0,
             "engine": said.engine,
             "site": SITE if said.of_a_site else None,
         }
@@ -129,10 +130,16 @@ def total(case, held):
         warnings.simplefilter("ignore")
         said = home.given(held, Path(folder))
         units = said.units if case.with_units else None
+        weights = held["weight"] if said.target is None else "weight"
         try:
             with mock.patch("dpgp.estimator.fit_alone_or_jointly", answer):
                 case.estimator(said).fit(
-                    said.X, said.y, units, target=said.target, decimal=said.decimal
+                    said.X,
+                    said.y,
+                    units,
+                    sample_weight=weights,
+                    target=said.target,
+                    decimal=said.decimal,
                 )
         except AnswerError as found:
             return found.args[0]
@@ -340,6 +347,26 @@ def test_a_code_is_missing_whoever_has_it(home, column, cell):
     refused = total(replace(told, missing="error"), HOMES[home].pick(held, rows))
     assert isinstance(refused, str)
     assert "-99" not in refused
+
+
+@pytest.mark.parametrize("cell", [-1, -0.5, float("nan"), float("inf"), -float("inf"), None])
+@pytest.mark.parametrize("home", ["CSV", "lists", "pandas", "table of Arrow"])
+def test_what_is_no_weight_adds_nothing(home, cell):
+    told = case(home, "weight", cell)
+    held, rows = built(told), list(range(ROWS))
+    others = [k for k in rows if k != told.place]
+    assert total(told, HOMES[home].pick(held, rows)) == total(told, HOMES[home].pick(held, others))
+    assert isinstance(total(replace(told, missing="error"), HOMES[home].pick(held, rows)), str)
+
+
+@pytest.mark.parametrize("cell", [4.0, 4.5, 1e300])
+@pytest.mark.parametrize("home", ["CSV", "lists", "table of Arrow"])
+def test_weights_above_the_bound_count_as_it(home, cell):
+    told, whole = case(home, "weight", cell), case(home, "weight", 4.0)
+    rows = list(range(ROWS))
+    assert total(told, HOMES[home].pick(built(told), rows)) == total(
+        whole, HOMES[home].pick(built(whole), rows)
+    )
 
 
 def test_labels_of_a_list_are_typed_by_nobody():

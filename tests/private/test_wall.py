@@ -267,7 +267,7 @@ def test_histograms_count_the_usable_rows(n_jobs):
     rows.usable[:100] = False
     counts = exact_histograms(rows, QUARTERS, block_rows=256, n_jobs=n_jobs)
     expected = [np.histogram(x, 4, (-1, 1))[0] for x in rows.inputs[100:].T]
-    assert np.array_equal(counts, expected)
+    assert np.array_equal(counts, np.array(expected) * int(UNIT) ** 2)
 
 
 def test_more_histograms_than_their_sensitivity_counts_are_refused_before_they_are_booked():
@@ -285,7 +285,7 @@ def test_released_histograms_carry_their_noise(neighbours):
     for seed in range(100):
         shared = wall(rows, neighbours, 3, seed)
         release = shared.release(QUARTERS, share_of_one(shared.books), "histograms")
-        draws.append(release.counts - exact)
+        draws.append(release.counts - exact / int(UNIT) ** 2)
     sigma = release.noise_std
     assert sigma == pytest.approx(3 * (2.0 if neighbours is Neighbours.REPLACE else math.sqrt(2)))
     assert np.std(draws) == pytest.approx(sigma, rel=0.15)

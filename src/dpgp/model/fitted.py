@@ -31,6 +31,7 @@ from dpgp.options import Options
 from dpgp.outcomes import ObservationLaw, OutcomeKind
 from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds
 from dpgp.privacy.certificate import Certificate
+from dpgp.row_weights import ReleasedWeights
 from dpgp.types import Array
 
 COLUMN_HEADINGS = ("column", "role", "from", "to")
@@ -87,6 +88,21 @@ class FittedModel(
     def outcome(self) -> OutcomeKind:
         """The kind of outcome that the targets are."""
         return self.options.outcome
+
+    @property
+    def weights(self) -> ReleasedWeights | None:
+        """What the weights of rows add up to, released with noise; None where rows have none."""
+        return ReleasedWeights.found(self.findings.get("number of rows"))
+
+    @property
+    def row_weight(self) -> float:
+        """What part of a whole row an effective row weighs: all where there are no weights."""
+        return 1.0 if self.weights is None else self.weights.per_row
+
+    def noise_of(self, label: str) -> float | None:
+        """Return the noise of releases of this name on sums over effective rows, None without."""
+        noise = self.certificate.noise_of(label)
+        return None if noise is None else noise / self.row_weight
 
     @property
     def n_targets(self) -> int:

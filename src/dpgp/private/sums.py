@@ -6,16 +6,16 @@ Private: what these functions return leaves this package only through the wall.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap
 from dpgp.features.inputs import RowValues
 from dpgp.privacy.exact_sums import (
     MAX_BLOCK_ROWS,
+    UNIT,
     check_even,
     round_columns,
     round_targets,
@@ -24,9 +24,10 @@ from dpgp.privacy.exact_sums import (
 )
 from dpgp.private.rows import Rows
 from dpgp.private.source import Partial, Source, digest
-from dpgp.steps.base import HistogramQuery
+from dpgp.steps.base import CountQuery, HistogramQuery
 from dpgp.types import Array, Integers
 
+USABLE_ROWS = CountQuery()
 BLOCK_ROWS = MAX_BLOCK_ROWS  # fewer would cost calls, more would not be exact
 
 
@@ -51,14 +52,16 @@ def exact_gram(
 def exact_histograms(
     source: Source, query: HistogramQuery, block_rows: int = BLOCK_ROWS, n_jobs: int | None = None
 ) -> Integers:
-    """Return how many rows fall into each bin of each histogram."""
+    """Return how many rows fall into each bin of each histogram, in integer units."""
     public = public_block(query.filler, source.like, block_rows)
     return source.total(HistogramSum(query, public), n_jobs)
 
 
-def exact_count(source: Source, columns: int = 0, *, n_jobs: int | None = None) -> Integers:
-    """Return how many rows can be used, and how many cells of so many columns are levels."""
-    return source.total(CountSum(columns), n_jobs)
+def exact_count(
+    source: Source, query: CountQuery = USABLE_ROWS, *, n_jobs: int | None = None
+) -> Integers:
+    """Return in integer units how many rows can be used, and what else is to be counted."""
+    return source.total(CountSum(query), n_jobs)
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class GramSum:
 
 @dataclass(frozen=True)
 class HistogramSum:
-    """Counts of rows in bins. ``public`` is one public row at every place of a block."""
+    """Counts of rows in bins, in units of 2^{-2b}; ``public`` is a public row everywhere."""
 
     query: HistogramQuery
     public: Rows
@@ -108,10 +111,10 @@ class HistogramSum:
     def partial(self, batches: Iterable[Rows]) -> Partial:
         """Return the counts over all batches."""
         query, arithmetic = self.query, self._arithmetic()
-        counts = np.zeros((query.histograms, len(query.edges) + 1), dtype=np.int64)
+        counts = np.zeros((query.histograms, len(query.edges) + 1), dtype=object)
         for block in _blocks(batches, query.filler, len(self.public)):
             counts += _block_counts(block, query)
-        return Partial(counts.astype(object), arithmetic)
+        return Partial(counts, arithmetic)
 
     def _arithmetic(self) -> bytes:
         values = self.query.values_of(self.public.inputs, self.public.targets)
@@ -124,18 +127,23 @@ class HistogramSum:
 
 @dataclass(frozen=True)
 class CountSum:
-    """The number of rows that can be used, and of cells that are levels where these are asked."""
+    """How many rows can be used, their squares, and cells that are levels, where these are asked.
 
-    columns: int = 0
+    A row counts as much as it weighs, in units of 2^{-2b}, rounded down.
+    """
+
+    query: CountQuery = USABLE_ROWS
 
     def partial(self, batches: Iterable[Rows]) -> Partial:
         """Return the numbers over all batches."""
-        counts = np.zeros(1 + self.columns, dtype=np.int64)
+        counts = np.zeros(self.query.numbers, dtype=object)
         for batch in batches:
-            counts[0] += np.count_nonzero(batch.usable)
-            if self.columns:
-                counts[1:] += np.count_nonzero(batch.readable, axis=1)
-        return Partial(counts.astype(object), b"")
+            whole, usable = weights_of(batch), batch.usable
+            parts = [whole[usable], *([whole[usable] ** 2] if self.query.squares else [])]
+            if self.query.columns:
+                parts += [whole[readable] for readable in batch.readable]
+            counts += [_exact_total(in_units(part)) for part in parts]
+        return Partial(counts, b"")
 
 
 def integer_columns(
@@ -148,6 +156,10 @@ def integer_columns(
     psi = real_columns(block, features, residuals, out)
     if not block.usable.all():
         psi[:, ~block.usable] = 0.0
+    if block.weights is not None:
+        # √v ψ, whose outer product has weight v: values are clipped before they are weighted
+        np.clip(psi[features.dimension :], -1.0, 1.0, out=psi[features.dimension :])
+        psi *= np.sqrt(weights_of(block))
     return _rounded(psi, features.dimension)
 
 
@@ -175,10 +187,30 @@ def _rounded(psi: Array, d: int) -> Array:
     return psi
 
 
-def _block_counts(block: Rows, query: HistogramQuery) -> NDArray[np.int64]:
+def _block_counts(block: Rows, query: HistogramQuery) -> Integers:
     values = query.values_of(block.inputs, block.targets)[:, block.usable]
     bins = np.searchsorted(query.edges, values, side="right")
-    return np.stack([np.bincount(row, minlength=len(query.edges) + 1) for row in bins])
+    units = in_units(weights_of(block)[block.usable])  # of 2¹² rows at most: sums stay below 2⁵³
+    counts = [np.bincount(row, units, len(query.edges) + 1) for row in bins]
+    return np.stack(counts).astype(np.int64).astype(object)
+
+
+def weights_of(rows: Rows) -> Array:
+    """Return what part of a row each adds, never below 0 or above 1: what sensitivities rest on."""
+    if rows.weights is None:
+        return np.ones(len(rows))
+    return np.clip(np.nan_to_num(rows.weights), 0.0, 1.0)
+
+
+def in_units(parts: Array) -> Array:
+    """Return parts of rows in units of 2^{-2b}, rounded down."""
+    return np.floor(parts * UNIT**2)
+
+
+def _exact_total(units: Array) -> int:
+    """Return the sum of whole numbers up to 2^{2b}: its halves of b bits stay exact in float64."""
+    high = np.floor(units / UNIT)
+    return int(UNIT) * int(high.sum()) + int((units - UNIT * high).sum())
 
 
 def public_block(filler: Any, like: Rows, size: int = BLOCK_ROWS) -> Rows:
@@ -208,7 +240,7 @@ def padded(block: Rows, filler: Any, size: int) -> Rows:
     if len(block) == size and block.usable.all():
         # copied all the same: in another memory layout a product could take another path
         inputs, targets = (np.array(part, order="C") for part in (block.inputs, block.targets))
-        return Rows(inputs, targets, block.usable)
+        return replace(block, inputs=inputs, targets=targets)
     inputs = np.empty((size, *block.inputs.shape[1:]), dtype=block.inputs.dtype)
     if inputs.ndim > 1:
         inputs[:] = filler
@@ -219,4 +251,7 @@ def padded(block: Rows, filler: Any, size: int) -> Rows:
     targets[:, : len(block)] = block.targets
     usable = np.zeros(size, dtype=bool)
     usable[: len(block)] = block.usable
-    return Rows(inputs, targets, usable)
+    weights = None if block.weights is None else np.zeros(size)
+    if weights is not None:
+        weights[: len(block)] = block.weights
+    return Rows(inputs, targets, usable, weights=weights)

@@ -147,7 +147,7 @@ class FittedTarget:
     @property
     def tails_are_known(self) -> bool:
         """Whether a bin of the released residuals is known well enough to judge tails by."""
-        noise = self.model.certificate.noise_of(LAW_OF_RESIDUALS) or 0.0
+        noise = self.model.noise_of(LAW_OF_RESIDUALS) or 0.0
         return noise < LARGEST_BIN_NOISE * self.stages[0].n
 
     def share_beyond(self, size: float) -> float:

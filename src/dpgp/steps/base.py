@@ -37,10 +37,16 @@ class CountQuery:
     """How many rows can be used, and how many cells of columns of levels are one of them.
 
     ``columns`` is how many such columns there are, those of the inputs first; none are asked by
-    default.
+    default. ``squares`` asks, next to the rows, for the sum of their squared weights.
     """
 
     columns: int = 0
+    squares: bool = False
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are asked for; of each a row adds one at most."""
+        return 1 + self.squares + self.columns
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,8 @@ class Known:
     """Beliefs between the steps of one fit; steps read them and add to them.
 
     ``n`` is the number of usable rows, known to ``n_std``, ``told`` that of all rows of the table
-    where it is public.
+    where it is public. Of rows with weights it is their effective number, as if each weighed
+    ``row_weight`` of a whole one: :mod:`dpgp.row_weights`.
 
     Of many inputs: ``locations`` of the targets, ``marginals`` of the columns of numbers, masses of
     the ``levels`` of every category, ``synthetic`` rows, and the ``line``. ``scales`` has one
@@ -66,6 +67,7 @@ class Known:
     calibrations: tuple[Calibration, ...]
     told: int | None = None
     n_std: float = 0.0
+    row_weight: float = 1.0
     locations: tuple[Location, ...] = ()
     marginals: Marginals | None = None
     levels: tuple[Array, ...] = ()
@@ -97,6 +99,16 @@ class Known:
             told=told,
             locations=() if place is None else (place,) * options.n_targets,
         )
+
+    def take(self, step: Step, release: Any) -> None:
+        """Let a step learn from its release, whose sums are those of rows that weigh less."""
+        step.learn(self, release if self.row_weight == 1.0 else release.times(1 / self.row_weight))
+
+    def weigh(self, row_weight: float) -> None:
+        """Take rows to weigh so much each: as many more make n, and each has as much more noise."""
+        self.row_weight = row_weight
+        self.n, self.n_std = self.n / row_weight, self.n_std / row_weight
+        self.mu *= row_weight
 
     @property
     def columns(self) -> int:

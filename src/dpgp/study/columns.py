@@ -1,4 +1,4 @@
-"""Columns as a command has them: NAME:LOW:HIGH, NAME:LEVEL,LEVEL and NAME:CODE,CODE.
+"""Columns as a command has them: NAME:LOW:HIGH, NAME:LEVEL,LEVEL, NAME:CODE,CODE and NAME:MAX.
 
 Bounds are numbers, or dates as texts.
 """
@@ -51,6 +51,37 @@ class CodeColumn(NamedTuple):
 
     name: str
     codes: tuple[str, ...]
+
+
+class WeightColumn(NamedTuple):
+    """A column of weights, and the largest that counts in full."""
+
+    name: str
+    bound: float
+
+    def __str__(self) -> str:
+        return f"{self.name}, of which {self.bound:g} counts as one row"
+
+
+def read_weight(option: str, text: str | None) -> WeightColumn | None:
+    """Read the column of ``--weight``; None where there is none."""
+    if text is None:
+        return None
+    name, _, bound = text.rpartition(":")  # names may hold colons
+    return checked_weight(name, bound, f"{option} '{text}'")
+
+
+def checked_weight(name: str, bound: str, where: str) -> WeightColumn:
+    """Return a column of weights under its name in one spelling; a UsageError where it is none."""
+    try:
+        most = float(bound)
+    except ValueError:
+        most = math.nan
+    if not (math.isfinite(most) and most > 0.0 and name):
+        raise UsageError(
+            f"{where} must end in the public weight of a whole row, as in 'weight:5'; {WHY_PUBLIC}."
+        )
+    return WeightColumn(_checked_name(name), most)
 
 
 def read_columns(option: str, texts: Sequence[str] | None) -> tuple[Column, ...] | None:

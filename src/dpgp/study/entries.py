@@ -15,16 +15,18 @@ from dpgp.study.columns import (
     CodeColumn,
     Column,
     LevelColumn,
+    WeightColumn,
     checked_classes,
     checked_codes,
     checked_column,
     checked_levels,
+    checked_weight,
     read_bound,
 )
 from dpgp.study.errors import Face, UsageError, Words
 
 STANDARD_INPUT = "-"
-AnyColumn = TypeVar("AnyColumn", Column, LevelColumn, CodeColumn)
+AnyColumn = TypeVar("AnyColumn", Column, LevelColumn, CodeColumn, WeightColumn)
 
 
 @dataclass(frozen=True)
@@ -142,6 +144,13 @@ def codes_of(entry: Entry) -> tuple[CodeColumn, ...]:
 
     found = entry.columns("must hold columns with codes, as in 'income: [-99, -98]'")
     return tuple(column(*item) for item in found)
+
+
+def weight_of(entry: Entry) -> WeightColumn:
+    """Return the one column of weights of a study file."""
+    rule = "must hold one column with the weight of a whole row, as in 'weight: 5'"
+    ((name, bound),) = entry.columns(f"{rule}; {WHY_PUBLIC}", most=1)
+    return entry.checked(lambda: checked_weight(name, str(bound), f"'{name}'"))
 
 
 def _level_column(entry: Entry, name: str, levels: Any) -> LevelColumn:

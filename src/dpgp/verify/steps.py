@@ -79,6 +79,11 @@ def _one(fit: ClaimedFit) -> float:
     return 1.0
 
 
+def _counted(fit: ClaimedFit) -> int:
+    """Rows, the squares of their weights where they have any, and cells of columns of levels."""
+    return 1 + (fit.row_weight is not None) + fit.counted_levels
+
+
 def _two(fit: ClaimedFit) -> float:
     """‖φ‖² ≤ 1, and the squares of K targets of weight 1/√K."""
     return 2.0
@@ -107,8 +112,8 @@ LAW = PlannedStep(
 
 BEFORE_STAGES = (
     PlannedStep(
-        "number of rows", "count", lambda fit: 1.25 if fit.counted_levels else 1.0,
-        lambda fit, release: _exactly(1 + fit.counted_levels),
+        "number of rows", "count", lambda fit: 1.25 if _counted(fit) > 1 else 1.0,
+        lambda fit, release: _exactly(_counted(fit)),
         lambda fit: not fit.has_public_rows, shares.constant(0.02),
     ),
     PlannedStep(
@@ -287,19 +292,21 @@ def wrong_stages(fit: ClaimedFit) -> Iterator[str]:
         yield f"{len(fit.stages)} stages of {len(made)} releases"
         return
     for release, stage in zip(made, fit.stages, strict=True):
-        if (stage.features is None) != fit.learns_metric or not _is_noise_of(release, stage):
+        times = 1.0 / (fit.row_weight or 1.0)
+        if (stage.features is None) != fit.learns_metric or not _is_noise_of(release, stage, times):
             yield f"the noise of '{release.label}'"
 
 
-def _is_noise_of(release: ClaimedRelease, stage: ClaimedStage) -> bool:
+def _is_noise_of(release: ClaimedRelease, stage: ClaimedStage, times: float) -> bool:
     """σ_b = σ/z², σ_a = clip·σ/(√2 s z) and σ_c = clip²σ/s² with z = 1 − √d/2²⁰, ‖ψ‖² = 1 + Ks².
 
-    Sums of a part stand for all rows: they and their noise are multiplied by how many there are.
+    Sums of a part stand for all rows: they and their noise are multiplied by how many there are,
+    and sums of rows with weights by how many of these make a whole one.
     """
     targets = len(stage.targets)
     weight = math.sqrt(max(release.size - 1.0, ROUNDING) / targets)
     z = _shrinkage(stage.features or _features_of(release, targets))
-    sigma = release.noise_std * (1 if release.part is None else release.part[1])
+    sigma = times * release.noise_std * (1 if release.part is None else release.part[1])
     return are_close(stage.sigma_b, sigma / z**2) and all(
         are_close(sigma_a, clip * sigma / (math.sqrt(2.0) * weight * z))
         and are_close(sigma_c, clip * clip * sigma / weight**2)

@@ -70,16 +70,23 @@ function columnRow(column, k) {
 
 function showDetails(details, column, k) {
   details.replaceChildren();
-  if (column.role === "category") details.append(...levels(column, k));
+  if (column.role === "weight") details.append(wholeWeight(column, k));
+  else if (column.role === "category") details.append(...levels(column, k));
   else if (column.role === "target" && isYesNo()) details.append(...classes(column, k));
   else if (column.role !== "none") details.append(...ends(column, k));
-  if (column.role !== "none") details.append(codes(column, k));
+  if (!["none", "weight"].includes(column.role)) details.append(codes(column, k));
 }
 
 function codes(column, k) {
   const input = textInput(`codes-${k}`, column.codes, { spellcheck: "false", oninput: () => { column.codes = input.value; } });
   return field(el("span", {}, "Codes for missing values", el("span", { class: "unseen" }, ` of ${column.name}`)), input,
     "Where there are any, such as -99, -98 or refused.");
+}
+
+function wholeWeight(column, k) {
+  const high = numberInput(`high-${k}`, column.high, { oninput: () => { column.high = high.value; } });
+  return field(el("span", {}, "Weight of a whole row", el("span", { class: "unseen" }, ` in ${column.name}`)), high,
+    "Rows that weigh less count as a part of one, and larger weights count as this one. Noise is that of whole rows: choose what few weights exceed, without looking at them.");
 }
 
 function ends(column, k) {
@@ -209,6 +216,11 @@ function checkColumn(column, k, at) {
     return;
   }
   if (column.role === "none") return;
+  if (column.role === "weight") {
+    if (!(numberOf(column.high) > 0)) numberFault(at(`high-${k}`), "Type a number above 0.");
+    if (column !== withRole("weight")[0]) fault(at(`role-${k}`), "Rows have one weight: choose one column.");
+    return;
+  }
   if (column.role === "target" && isYesNo()) {
     checkClasses(column, k, at);
     return;
