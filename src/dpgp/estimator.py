@@ -34,9 +34,9 @@ from dpgp.private.rows import scaled_rows
 from dpgp.report.guarantee import WeakGuaranteeWarning, weak_points
 from dpgp.report.health import LOOKS_WRONG, HealthWarning
 from dpgp.study.codes import read_codes
+from dpgp.study.doubts import doubts
 from dpgp.study.errors import Face, RefusedError
 from dpgp.study.table import kept_apart
-from dpgp.study.zero_one import ZeroOneWarning, told_of_classes
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -154,8 +154,8 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
             warnings.warn(f"Weak guarantee: {sentence}", WeakGuaranteeWarning, stacklevel=5)
         if count is not None and are_few(count, options.epsilon, options.delta):
             warnings.warn(str(nothing_better(count, options.epsilon)), FewRowsWarning, stacklevel=5)
-        for words in told_of_classes(options):
-            warnings.warn(words.on(Face.PYTHON), ZeroOneWarning, stacklevel=5)
+        for doubt in doubts(options):
+            warnings.warn(doubt.words.on(Face.PYTHON), doubt.warning, stacklevel=5)
         if self._is_counted and math.isfinite(options.epsilon):
             together = TALLY.with_another(options.epsilon, options.delta)
             if together is not None:

@@ -35,9 +35,10 @@ def test_right_bounds_raise_no_alarm(others):
     [
         (AGE, 1000 * KG, ("input 2", "upper bound 250", "same unit")),
         (AGE / 100, KG, ("input 1", "lower bound 0", "same unit")),
+        (AGE, 4 * KG, ("input 2", "upper bound 250", "same unit", "widen")),
         (CODED, KG, ("input 1", "lower bound 0", "−99", "`missing_codes`", "--missing-code")),
     ],
-    ids=["grams", "centuries", "codes"],
+    ids=["grams", "centuries", "pounds", "codes"],
 )
 def test_wrong_units_and_codes_are_told_by_column(age, kg, words, others):
     (sentence,) = wrong_bounds(fitted(age, kg, others))

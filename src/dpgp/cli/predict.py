@@ -209,12 +209,10 @@ def _predictions(
     """Return mean, std, ends and quantiles of every target; NaN where inputs are missing."""
     import numpy as np
 
-    from dpgp.coded_rows import CodedRows
-
     complete = np.isfinite(X).all(axis=1)
     columns = np.full((model.n_targets, len(_suffixes(model, quantiles)), len(X)), np.nan)
     if complete.any():
-        U = model.unit_inputs(CodedRows(X[complete]))
+        U = model.inputs(X[complete])
         for k in range(model.n_targets):
             found = _at(model, k, U, coverage, quantiles)
             _, noise, _ = model.noise_quantiles(k)

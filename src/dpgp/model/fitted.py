@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -38,8 +39,15 @@ COLUMN_HEADINGS = ("column", "role", "from", "to")
 
 ID_DIGITS = 32  # 128 bits
 
+MOSTLY = 0.5
+"""Share of new rows outside the bounds of a column from which on its unit is doubted; by hand."""
+
 NINE_IN_TEN = (0.05, 0.5, 0.95)
 """Quantiles by which draws of a hyperparameter are told: nine in ten lie between the outer ones."""
+
+
+class OutsideBoundsWarning(UserWarning):
+    """Most rows that are to be predicted lie outside the bounds of an input."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,7 +197,23 @@ class FittedModel(
                 "`X` must be finite and complete to be predicted, without NaN or inf; leave other "
                 "rows out."
             )
+        self._warn_outside(inputs)
         return inputs
+
+    def _warn_outside(self, inputs: Array) -> None:
+        """Say of which columns most values lie outside their bounds: they are cut in silence."""
+        box = self.options.box
+        outside = np.mean((inputs < box.low) | (inputs > box.high), axis=0)
+        for name, share, low, high in zip(
+            self.input_names, outside, box.low, box.high, strict=True
+        ):
+            if share > MOSTLY:
+                warnings.warn(
+                    f"Most of these rows have {name} outside its bounds, {low:g} to {high:g}, and "
+                    "are taken as at the nearest bound: check that both have the same unit.",
+                    OutsideBoundsWarning,
+                    stacklevel=6,
+                )
 
     def _inputs(self, X: Any) -> CodedRows:
         """Return rows as numbers: columns by their names, in any order, or as they come."""

@@ -153,9 +153,10 @@ def pile(column: ReleasedShares) -> str | None:
         noise = column.noise * np.sqrt(1.0 + PILE**2 / BESIDE)
         there = beside > CLEARLY_THERE * column.noise / np.sqrt(BESIDE)
         piled = shares[0] - PILE * beside > max(LEAST_LONE, CLEARLY_THERE * noise)
-        if there and piled and shares[0] < MOST_LONE:
+        if there and piled:
+            first = DECLARE_CODES if shares[0] < MOST_LONE else "check that both have the same unit"
             return (
                 f"About {shares[0]:.0%} of the rows have {column.name} at its {end} or beyond it, "
-                f"many more than beside it: {DECLARE_CODES}, and widen the bounds if they cut."
+                f"many more than beside it: {first}, and widen the bounds if they cut."
             )
     return None

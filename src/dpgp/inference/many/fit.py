@@ -16,9 +16,10 @@ from dpgp.features.inducing import DictionaryValues, ProjectedFeatures
 from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.inference.clip_choice import ClipInterval
 from dpgp.inference.frame import InputModel
+from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.directions import gradient_metric, water_filled
-from dpgp.inference.many.final import Final, final_of, guarded, unguarded
+from dpgp.inference.many.final import Final, final_of, following_scale, guarded, unguarded
 from dpgp.inference.many.plan import MOST_FEATURES
 from dpgp.inference.many.records import WeightBelief, gram_correction, lower_root, operator_of
 from dpgp.inference.many.target import Centre, Measured, Target
@@ -73,6 +74,8 @@ class MetricFit:
             self.targets.append(Target(place, n, kappa, nothing, prior, theta))
         self._asked: ProjectedFeatures | None = None
         self._stages: list[list[StageRelease]] = []
+        self._guards: tuple[StageRelease, ...] = ()
+        self._scales: tuple[LocalScale, ...] = ()
 
     def ask(self, noise_std: float) -> BoxFeatures:
         """Return the directions of f in which most is unknown."""
@@ -222,20 +225,27 @@ class MetricFit:
 
     def guard(self, releases: Sequence[StageRelease]) -> None:
         """Correct the mean of every target by its guard's release."""
-        rows = zip(self._finals, releases, self.targets, self._stages[-1], strict=True)
-        self.posteriors = tuple(
-            guarded(final.posterior, release, target, last.clip, self.dictionary)
-            for final, release, target, last in rows
-        )
+        self._guards = tuple(releases)
+        self.__dict__.pop("posteriors", None)
+
+    def follow_scales(self, scales: Sequence[LocalScale]) -> None:
+        """Correct the mean of every target by what its local scale says of clipping."""
+        self._scales = tuple(scales)
+        self.__dict__.pop("posteriors", None)
 
     @cached_property
     def posteriors(self) -> tuple[Posterior, ...]:
-        """The posterior of every target, in doubt of what clipping did; a guard replaces it."""
-        rows = zip(self._finals, self.targets, self._stages[-1], strict=True)
-        return tuple(
-            unguarded(final.posterior, target, last.clip, self.dictionary)
-            for final, target, last in rows
-        )
+        """The posterior of every target, with what is known by now of what clipping did."""
+        return tuple(self._corrected(k) for k in range(len(self.targets)))
+
+    def _corrected(self, k: int) -> Posterior:
+        posterior = self._finals[k].posterior
+        about = (self.targets[k], self._stages[-1][k].clip, self.dictionary)
+        if self._scales:
+            posterior = following_scale(posterior, *about, self._scales[k])
+        if self._guards:
+            return guarded(posterior, self._guards[k], *about)
+        return unguarded(posterior, *about)
 
     @property
     def optimism(self) -> tuple[float, ...]:
