@@ -111,8 +111,10 @@ class Wall:
 
     def _gram(self, query: GramQuery, mu: float, asked: _Asked) -> GramRelease:
         """Release the Gram matrix of features and clipped residuals."""
-        features = query.features
-        totals = exact_gram(asked.rows, features, query.residuals, n_jobs=self.threads)
+        features, leading = query.features, query.leading
+        totals = exact_gram(
+            asked.rows, features, query.residuals, n_jobs=self.threads, leading=leading
+        )
         return release_exact_gram(
             totals,
             features.dimension,
@@ -120,7 +122,7 @@ class Wall:
             label=asked.label,
             books=asked.books,
             source=self.source,
-            leading=query.leading,
+            leading=leading,
         )
 
 
