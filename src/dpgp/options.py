@@ -35,7 +35,8 @@ class Options:
 
     ``families`` and ``inducing_points`` are None where the plan chooses them; points are scaled to
     [−1, 1]^D. ``own_kernels`` is empty where the default kernel is taken. ``per_person`` says
-    whether rows are told apart by person.
+    whether rows are told apart by person. ``weight_bound`` is the weight of a whole row, None where
+    all are.
     """
 
     epsilon: float
@@ -53,6 +54,7 @@ class Options:
     rows_of_unit: RowsOfUnit = RowsOfUnit.RANDOM
     missing: Missing = Missing.ERROR
     missing_codes: ColumnCodes = NOWHERE
+    weight_bound: float | None = None
     warp: bool = True
     calibrate: bool = True
     outcome: OutcomeKind = NUMBER
@@ -140,14 +142,19 @@ class Options:
         """Whether any two neighbours have the same number of usable rows.
 
         They do if a row is replaced by another that can be used. A unit may have fewer rows than
-        another, a row may be incomplete, and its target unreadable.
+        another, a row may be incomplete, and its target unreadable; or it weighs less.
         """
-        return self.table_size_is_public and not self.rows_may_be_unusable
+        return self.table_size_is_public and not (self.rows_may_be_unusable or self.are_weighted)
 
     @property
     def rows_may_be_unusable(self) -> bool:
         """Whether a fit goes on where a row is incomplete, or its target unreadable."""
         return self.missing is Missing.IGNORE or not self.outcome.unreadable_is_error
+
+    @property
+    def are_weighted(self) -> bool:
+        """Whether a row counts as much as it weighs, which is as private as all else about it."""
+        return self.weight_bound is not None
 
     @property
     def level_columns(self) -> tuple[tuple[str, Category], ...]:
