@@ -14,7 +14,7 @@ from dpgp.domain import Bounds, Box
 from dpgp.estimator import PrivateGP
 from dpgp.ledger.ledger import Ledger
 from dpgp.model.predictions import ClassMethods
-from dpgp.outcomes.yes_no import class_box, class_numbers, two_classes
+from dpgp.outcomes.labels import class_box, class_numbers, named_classes
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.types import Array
 
@@ -124,11 +124,11 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
     def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
         if targets > 1:
             raise ValueError("`target` must name one column; fit every yes or no by itself.")
-        return class_box(two_classes(self.classes), names)
+        return class_box(named_classes(self.classes), names)
 
     def _read_targets(self, y: Any, rows: int, codes: Sequence[Codes]) -> Array:
         """Return 0 and 1; a code is neither label, so that it is missing as it is."""
-        return class_numbers(y, rows, two_classes(self.classes))
+        return class_numbers(y, rows, named_classes(self.classes))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -19,7 +19,8 @@ from dpgp.model.file.model import decode, encode
 from dpgp.options import Options
 from dpgp.outcomes.count import Counted
 from dpgp.outcomes.number import Number
-from dpgp.outcomes.yes_no import YesNo, class_box, two_classes
+from dpgp.outcomes.labels import class_box, named_classes
+from dpgp.outcomes.yes_no import YesNo
 from dpgp.planning.plan import plan_of
 from dpgp.report.html.page import report_html
 from dpgp.report.notebook import model_html
@@ -179,7 +180,7 @@ def test_two_kinds_at_once_and_kinds_that_are_not_there_are_refused():
     with pytest.raises(ValueError, match="`counts` and `grades` contradict"):
         Options.parse(box=UNIT, target_box=UNIT, counts=True, grades=True)
     with pytest.raises(ValueError, match="`counts` and `classes` contradict"):
-        Options.parse(box=UNIT, target_box=class_box(two_classes((0, 1))), counts=True)
+        Options.parse(box=UNIT, target_box=class_box(named_classes((0, 1))), counts=True)
     with pytest.raises(TypeError, match="no option `shares`"):
         Options.parse(box=UNIT, target_box=UNIT, shares=False)
     with pytest.raises(TypeError, match="`grades` must be True or False, got str"):

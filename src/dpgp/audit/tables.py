@@ -13,7 +13,7 @@ from dpgp.categories import Category
 from dpgp.domain import Box
 from dpgp.missing import Missing
 from dpgp.options import Options
-from dpgp.outcomes.yes_no import class_box
+from dpgp.outcomes.labels import class_box
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.rows import Rows, scaled_rows
 from dpgp.types import Array

@@ -84,7 +84,7 @@ class Sensitivity:
 
     @cached_property
     def _variance(self) -> Variance:
-        scale = self.f.model.options.target_box.half_width[self.f.target]
+        scale = self.f.model.options.functions.half_width[self.f.target]
         return Variance(_variance(self.f), float(scale))
 
     @cached_property

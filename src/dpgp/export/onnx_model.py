@@ -77,7 +77,7 @@ def _belief(specification: dict[str, Any], columns: int) -> _Belief:
 
 def _numbers(model: FittedModel, target: int, belief: _Belief) -> dict[str, Any]:
     """Return what is predicted of a number, or of a count, whose interval has whole ends."""
-    box = model.options.target_box
+    box = model.options.functions
     low, high = float(box.low[target]), float(box.high[target])
     mean = TRACE.clip(belief.mean, low, high)
 

@@ -57,10 +57,10 @@ _A_CATEGORY = Words(
     "name it with --category if it holds levels",
     "choose “predict from it: a category” if it holds levels",
 )
-_TWO_CLASSES = Words(
-    "fit a PrivateGPClassifier if it holds two classes",
-    "name it with --classes if it holds two classes",
-    "choose “yes or no” if it holds two classes",
+_CLASSES = Words(
+    "fit a PrivateGPClassifier if it holds classes",
+    "name it with --classes if it holds classes",
+    "choose “one of some classes” if it holds classes",
 )
 """What a column of text may be meant for, as an input and as a target."""
 
@@ -157,7 +157,8 @@ def scaled_rows(
     if units is not None:
         counted = rows_of_units(units, len(X), Quota.of(options, seed))
         usable, readable = usable & counted, readable & counted
-    scaled = scaled_targets(targets, box.centre[:, None], box.half_width[:, None])
+    learned, functions = options.outcome.function_targets(targets), options.functions
+    scaled = scaled_targets(learned, functions.centre[:, None], functions.half_width[:, None])
     return Rows(X, np.where(usable, scaled, 0.0), usable, readable)
 
 
@@ -225,11 +226,11 @@ class RowReader:
         return scaled_rows(X, targets, self.options, None)
 
     def _target(self, cells: Cells, k: int) -> Array:
-        """Return numbers, or 0 and 1 for two classes and NaN for what is neither."""
+        """Return numbers, or those of classes and NaN for what is none of them."""
         category = self.options.target_box.category(k)
         name, codes = self.targets[k], self.options.missing_codes.of_target(k)
         if category is None:
-            return self._complete(cells, name, codes, _TWO_CLASSES)
+            return self._complete(cells, name, codes, _CLASSES)
         return cells.levels(name, category)
 
     def _input(self, cells: Cells, k: int, category: Category | None) -> Array:

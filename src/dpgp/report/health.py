@@ -293,7 +293,7 @@ def far_from_forecast(target: FittedTarget) -> str | None:
     high = expected_error(target.model, target.posterior, enough)
     if high >= enough:
         return None
-    scale = float(target.model.options.target_box.half_width[target.number])
+    scale = float(target.model.options.functions.half_width[target.number])
     error, most = (f"{scale * size:.2g}" for size in (target.error, high))
     return (
         f"The error of the mean of {target.name} is about {error}, though {most} at most was to be "

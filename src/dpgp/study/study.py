@@ -150,7 +150,7 @@ class Study:
     @property
     def _target_box(self) -> Box:
         from dpgp.categories import Category
-        from dpgp.outcomes.yes_no import class_box
+        from dpgp.outcomes.labels import class_box
 
         if self.classes is None:
             return _box(self.predicted, "target_bounds")

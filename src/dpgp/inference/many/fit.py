@@ -122,6 +122,17 @@ class MetricFit:
             self._renew(value)
         for target in self.targets:
             target.move(self.dictionary)
+        if self.outcome.is_joint:
+            self._add_up()
+
+    def _add_up(self) -> None:
+        """Let centres add up to nothing, and clip where no row's residuals together reach."""
+        excess = np.mean(self.centres, axis=0)
+        for target in self.targets:
+            target.shift_centre(-excess, self.dictionary)
+        clip = self.outcome.joint_clip(np.array([each.centre_values for each in self.targets]))
+        for target in self.targets:
+            target.clip = clip / target.location.scale
 
     def _note(self, release: GramRelease) -> None:
         """Keep the second moments of a stage, without its features."""

@@ -194,7 +194,7 @@ class Target:
             )
             for record in self.records
         ]
-        self.location, sd = place, math.sqrt(1.0 - place.centre**2) / place.scale
+        self.location, sd = place, place.sd_of_two / place.scale
         self.centre = Centre(np.zeros(len(self.centre.weights)), 0.0 * ones)
         self.tau = self.forecast = sd
         self.clip = self._largest_residual
@@ -238,7 +238,7 @@ class Target:
     @property
     def widest_interval(self) -> ClipInterval:
         """1 + max f₀ and 1 − min f₀ at the synthetic rows, in units of the bounds."""
-        values = self.location.centre + self.location.scale * self.centre.values
+        values = self.centre_values
         return ClipInterval(1.0 + float(values.max()), 1.0 - float(values.min()))
 
     def learn(self, dictionary: Dictionary) -> float:
@@ -301,6 +301,16 @@ class Target:
         """Return the weights of the centre in units of the public bounds."""
         place = self.location
         return np.asarray(place.centre * dictionary.one + place.scale * self.centre.weights)
+
+    def shift_centre(self, weights: Array, dictionary: Dictionary) -> None:
+        """Move the centre by a function, given in units of the public bounds."""
+        shift, old = weights / self.location.scale, self.centre
+        self.centre = Centre(old.weights + shift, old.values + dictionary.at_synthetic(shift))
+
+    @property
+    def centre_values(self) -> Array:
+        """The centre at the synthetic rows in units of the public bounds."""
+        return np.asarray(self.location.centre + self.location.scale * self.centre.values)
 
     def base(self, dictionary: Dictionary) -> Array:
         """Return how far the dictionary's nearest function to the location is from it."""

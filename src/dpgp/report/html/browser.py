@@ -164,7 +164,7 @@ def _multiple(P: Array, other: Array | None) -> float | None:
 def _target(
     model: FittedModel, k: int, specification: dict[str, Any], digits: Digits
 ) -> dict[str, Any]:
-    box, P = model.options.target_box, specification["projection"]
+    box, P = model.options.functions, specification["projection"]
     noise = specification["scale"] * specification["noise_variance"] ** 0.5
     local_scale, outcome = specification["local_scale"], model.outcome
     return {
