@@ -11,8 +11,8 @@ from scipy.special import expit, logit
 import dpgp
 from dpgp.model.file.model import decode, encode
 from dpgp.outcomes.chances import chance, shifted
-from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds, fitted_log_odds
 from dpgp.outcomes.labels import named_classes
+from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds, fitted_log_odds
 from dpgp.outcomes.yes_no import YesNo
 
 

@@ -12,10 +12,10 @@ YES_NO = named_classes(("no", "yes"))
 @pytest.mark.parametrize(
     ("classes", "error", "message"),
     [
-        (None, ValueError, "must name two labels"),
-        ("no", TypeError, "must be a pair of labels, got str"),
-        (("no",), ValueError, "must be two, got 1"),
-        (("a", "b", "c"), ValueError, "must be two, got 3; of more, fit each against all others"),
+        (None, ValueError, "must name all labels"),
+        ("no", TypeError, "must be a list of labels, got str"),
+        (("no",), ValueError, "must hold 2 to 64 levels, got 1"),
+        (tuple(range(65)), ValueError, "must hold 2 to 64 levels, got 65"),
         (("yes", " yes "), ValueError, "two of them match the same cells"),
         ((1, "1"), ValueError, "two of them match the same cells"),
         ((1, True), ValueError, "two of them match the same cells"),

@@ -67,7 +67,7 @@ class FittedModel(
     log_odds: tuple[LogOdds, ...] = ()
 
     def __repr__(self) -> str:
-        targets, inputs = ", ".join(self.target_names), ", ".join(self.input_names)
+        targets, inputs = ", ".join(self.predicted_names), ", ".join(self.input_names)
         statement, *_ = str(self.certificate).splitlines()
         return f"FittedModel({targets} by {inputs}; {statement})"
 
@@ -102,6 +102,11 @@ class FittedModel(
     def target_names(self) -> list[str]:
         """Names of the targets, numbered ones where they have none, or of their classes."""
         return self.options.functions.column_names("target")
+
+    @property
+    def predicted_names(self) -> list[str]:
+        """Names of the columns that are predicted, numbered ones where they have none."""
+        return self.options.target_box.column_names("target")
 
     def target_in_words(self, target: int) -> str:
         """Return what a mean is of: the target's name, or P(name = class)."""
@@ -165,9 +170,8 @@ class FittedModel(
                 raise ValueError(f"`target` must be {words}, got {target!r}.")
             return labels.index(target)
         if target is None and count > 1:
-            raise ValueError(
-                f"`target` must say which of the {count} targets, from 0 to {count - 1}."
-            )
+            of = f"classes ({', '.join(map(str, labels))})" if labels else "targets"
+            raise ValueError(f"`target` must say which of the {count} {of}, from 0 to {count - 1}.")
         if not 0 <= (target or 0) < count:
             raise ValueError(f"`target` must lie between 0 and {count - 1}, got {target}.")
         return target or 0

@@ -18,8 +18,8 @@ from dpgp.coded_rows import coded_targets
 from dpgp.inference.conformal import COVERAGE
 from dpgp.model.methods import HasModel
 from dpgp.numeric import Seed, as_floats, as_random_state, numeric_vector
-from dpgp.outcomes.number import checked_targets
 from dpgp.outcomes.labels import class_numbers, named_classes
+from dpgp.outcomes.number import checked_targets
 from dpgp.types import Array
 
 CENTILES = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
@@ -102,7 +102,7 @@ class ClassMethods(HasModel):
         return float(np.average(numbers == predicted, weights=sample_weight))
 
     def _likeliest(self, X: Any) -> NDArray[np.intp]:
-        return np.argmax(self.predict_proba(X), axis=1)
+        return np.asarray(np.argmax(self.predict_proba(X), axis=1))
 
     def _chances(self, X: Any) -> Array:
         return np.asarray(self._fitted().mean(self._inputs(X)))

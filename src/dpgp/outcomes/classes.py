@@ -1,4 +1,4 @@
-r"""One of K public classes: K functions, each of a class against all others. docs/how-to/classes.md.
+r"""One of K public classes: a function for each, against all others. docs/how-to/classes.md.
 
 Class k has the target :math:`t_k = 2(1[y = k] - 1/K)` and the function :math:`f_k = 2(p_k - 1/K)`.
 A row is in one class, so that its residuals from probabilities that add up to one have a norm of at
@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -134,14 +134,18 @@ class Classes(YesNo):
         return 4.0 * (1.0 - 1.0 / self.count) / self.count
 
     def few_events(self, rows: float, mu: float, prevalence: float | None) -> str:
-        """Say where n·μ/K is below ``FEWEST_EVENTS``: classes of equal shares are too rare."""
+        """Say where n·q·μ is below ``FEWEST_EVENTS`` for the share q of the rarest class.
+
+        Shares are taken to be equal where none is told.
+        """
+        share = 1.0 / self.count if prevalence is None else prevalence
         needed = FEWEST_EVENTS / mu if mu > 0.0 else math.inf
-        if rows / self.count >= needed:
+        if rows * share >= needed:
             return ""
         return (
-            f"events are too few: with fewer than {needed:,.0f} rows of a class its probability is "
-            "often no better than one for all; raise epsilon, collect more rows, or put classes "
-            "together"
+            f"events are too few: about {rows * share:,.0f} of the rarest class are expected, and "
+            f"with fewer than {needed:,.0f} its probability is often no better than one for all; "
+            "raise epsilon, collect more rows, or put classes together"
         )
 
     def assumed(self, prevalence: float | None) -> str:

@@ -101,7 +101,7 @@ class Question:
         return float(self.options.functions.half_width[0])
 
     def forecasts(self, errors: Errors) -> tuple[Forecast, ...]:
-        """Return the forecast of every target, each in its units."""
+        """Return the forecast of every target, each in its units; those of classes are alike."""
         sizes = self.options.functions.half_width.tolist()
         return tuple(Forecast.of(errors, size, self.options.outcome) for size in sizes)
 

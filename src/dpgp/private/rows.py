@@ -60,7 +60,7 @@ _A_CATEGORY = Words(
 _CLASSES = Words(
     "fit a PrivateGPClassifier if it holds classes",
     "name it with --classes if it holds classes",
-    "choose “one of some classes” if it holds classes",
+    "choose “yes or no”, or several classes, if it holds classes",
 )
 """What a column of text may be meant for, as an input and as a target."""
 

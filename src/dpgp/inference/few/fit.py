@@ -48,7 +48,7 @@ class FixedFit:
 
     @property
     def centres(self) -> list[Array]:
-        """The means of the weights so far, 0 before the first stage; of classes they add up to 0."""
+        """The means of the weights so far, 0 before the first stage; of classes they add up."""
         weights = [fit.weights for fit in self.targets]
         return list(weights - np.mean(weights, axis=0)) if self._outcome.is_joint else weights
 

@@ -33,6 +33,7 @@ from dpgp.inference.posterior import Moments, Posterior
 from dpgp.kernels.known import kernel_from_json, kernel_to_json, own_kernel_from_json
 from dpgp.model.file.categories import (
     CLASSES_FROM,
+    SEVERAL_CLASSES_FROM,
     SIGNED_FROM,
     box_to_json,
     classes_to_json,
@@ -59,7 +60,7 @@ from dpgp.model.file.settings import settings_from_json, settings_to_json
 from dpgp.model.fitted import FittedModel, model_class
 
 KIND = "dpgp model"
-FORMAT = CLASSES_FROM
+FORMAT = SEVERAL_CLASSES_FROM
 """Newest format. A file has the oldest that can hold its outcome, so that older programs read what
 they can. Formats 1 and, where there are categories, 2 had no function of the scale, and the law of
 absolute residuals."""
@@ -81,7 +82,7 @@ _FIELDS = (
     "input_density",
     "stages",
 )
-_OPTIONAL = ("id", "findings", "shifts", "log_odds")
+_OPTIONAL = ("id", "findings", "shifts", "log_odds", "class_weights")
 _MODEL = (
     "kernel",
     "noise",
@@ -103,7 +104,7 @@ def encode(model: FittedModel) -> dict[str, Any]:
     parts = zip(model.posteriors, model.calibrations, scales, strict=True)
     target_box = model.options.target_box
     version = model.outcome.file_format
-    classes = {} if version < FORMAT else {"classes": classes_to_json(target_box)}
+    classes = {} if version < CLASSES_FROM else {"classes": classes_to_json(target_box)}
     targets = {**box_to_json(target_box), **classes}
     document = {
         "about": about(model.certificate),
@@ -115,7 +116,7 @@ def encode(model: FittedModel) -> dict[str, Any]:
         "guarantee": certificate_to_json(model.certificate),
         "settings": settings_to_json(model.options),
         "inputs": inputs_to_json(model.inputs),
-        "targets": {**targets, "as_columns": model.n_targets > 1},
+        "targets": {**targets, "as_columns": len(target_box.low) > 1},
         "features": features_to_json(features),
         "scale_features": features_to_json(model.scales[0].features) if model.scales else None,
         "models": [_model_to_json(*part) for part in parts],
@@ -153,6 +154,8 @@ def decode(document: Any) -> FittedModel:
     target_box = targets_from_json(fields["targets"], len(models), version)
     certificate = certificate_from_json(fields["guarantee"])
     options = settings_from_json(fields["settings"], inputs.box, target_box, certificate.per_person)
+    if options.n_targets != len(models):
+        raise ModelFileError(f"`models` must be {options.n_targets}, as `targets` say.")
     model = model_class(options.outcome)(
         options=options,
         inputs=inputs,

@@ -94,7 +94,8 @@ function startPage(root, model) {
   }
 
   const controls = create("div", { class: "controls" });
-  if (model.targets.length > 1) controls.append(choice("Target", "target",
+  const several = model.targets[0].link === "classes" ? "Class" : "Target";
+  if (model.targets.length > 1) controls.append(choice(several, "target",
     model.targets.map((target, k) => [k, target.name]), (k) => { state.target = k; redraw(); }));
   if (!hasMap && !isOne) controls.append(choice("Along", "axis", order.map((d) => [d, inputs.names[d]]),
     (d) => { state.axis = d; pointMoved(); }));
