@@ -45,7 +45,7 @@ def draw_classes(model: FittedModel, ax: Any = None) -> Axes | list[Axes]:
             _draw_lines(axis, model, column, others)
             axis.set_ylim(0.0, 1.0)
         (name,) = model.predicted_names
-        label_panels(axes, f"probability of {name}", are_ours=ax is None)
+        label_panels(axes, f"P({name} = …)", are_ours=ax is None)
         if len(columns) > 1 and ax is None:
             held = f"Bands hold 95 %. {held_in_words(model, others)}"
             caption_below(axes[0].figure, held)  # type: ignore[arg-type]
