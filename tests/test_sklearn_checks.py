@@ -8,7 +8,9 @@ BUDGET = {"epsilon": 2.0, "delta": 1e-5, "bounds": (-10, 10)}
 PUBLIC = {**BUDGET, "target_bounds": (-10, 10)}
 CLASSES = {**BUDGET, "classes": (0, 1)}
 
-OTHER_LABELS = "labels other than the two public classes make rows unusable"
+THREE_CLASSES = {**BUDGET, "classes": (0, 1, 2)}
+
+OTHER_LABELS = "labels other than the public classes make rows unusable"
 EXPECTED = {
     "check_classifiers_one_label": "ten rows of three inputs say nothing at this budget",
     "check_classifiers_classes": OTHER_LABELS,
@@ -23,7 +25,11 @@ def expected(estimator):
 
 
 @parametrize_with_checks(
-    [PrivateGPRegressor(**PUBLIC, stages=1), PrivateGPClassifier(**CLASSES, stages=1)],
+    [
+        PrivateGPRegressor(**PUBLIC, stages=1),
+        PrivateGPClassifier(**CLASSES, stages=1),
+        PrivateGPClassifier(**THREE_CLASSES, stages=1),
+    ],
     expected_failed_checks=expected,
 )
 def test_scikit_learn_conventions(estimator, check):

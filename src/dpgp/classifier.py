@@ -138,7 +138,8 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = True
+        # of labels that were named as a list: whatever else they are, `fit` refuses
+        tags.classifier_tags.multi_class = len(self.classes or ()) > 2
         tags.classifier_tags.poor_score = True
         tags.input_tags.allow_nan = self.missing == "ignore"
         tags.non_deterministic = self.random_state is None

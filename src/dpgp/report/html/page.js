@@ -127,6 +127,7 @@ function scattered(posterior) {
 
 // The range of intervals, and of what was seen before, within the target's bounds
 function rangeOf(target, values, before) {
+  if (target.link === "classes") return [target.low, target.high];  // other classes may be anywhere
   const margin = 0.02 * (target.high - target.low);
   const least = Math.min(before[0], ...values.map((v) => Math.min(v.lower, v.functionLow) - margin));
   const most = Math.max(before[1], ...values.map((v) => Math.max(v.upper, v.functionHigh) + margin));
