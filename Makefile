@@ -1,14 +1,15 @@
 # Every target creates .venv if it is missing; needs Python 3.11+, git and make.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+CONSTRAINTS ?= --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt README.md $(shell find src -type f -not -name '*.pyc')
 FAST := not slow and not external and not baselines and not browser
 LABORATORY := $(shell find experiments -type f -not -name '*.pyc' -not -path 'experiments/tests/*')
-PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install -qq --constraint constraints.txt
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install -qq $(CONSTRAINTS)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo experiments test test-slow test-oldest package lint docs bench clean
+.PHONY: help install demo experiments test test-slow test-oldest package lint coverage mutants figures docs bench clean
 
 help:
 	@echo "make demo         fit a private model of real data; leaves a model, a figure and a report in demo/"
@@ -19,6 +20,9 @@ help:
 	@echo "make package      build wheel and sdist in dist/; install each into an empty environment, and try it"
 	@echo "make experiments  install what \`dpgp reproduce\` needs, into .venv"
 	@echo "make lint         ruff, mypy and import-linter alone"
+	@echo "make coverage     which lines and branches the tests run, by package"
+	@echo "make mutants      break dpgp.privacy and dpgp.private in one place at a time; what no test notices"
+	@echo "make figures      the pictures of README and docs that need no data but what packages bring"
 	@echo "make bench        a pass over the rows against the machine's own limit, whole fits against scikit-learn, GPflow,"
 	@echo "                  GPyTorch and the reading of the table; growth with rows, features and inputs; one and two workers"
 	@echo "make docs         build the documentation site, running every example in it"
@@ -55,6 +59,21 @@ lint: $(VENV)/test.stamp
 
 test: lint
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "$(FAST)" -n auto
+
+coverage: $(VENV)/test.stamp
+	@$(PIP) 'pytest-cov>=5'
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "$(FAST)" -n auto --cov=dpgp --cov-branch --cov-report=
+	@$(BIN)/python tests/coverage_by_package.py
+
+MUTANTS ?= $(patsubst src/dpgp/%.py,%,$(filter-out %/__init__.py,$(wildcard src/dpgp/privacy/*.py src/dpgp/private/*.py)))
+mutants: $(VENV)/test.stamp
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python tests/mutants.py $(MUTANTS)
+
+FIGURES := illustration calibration hyperparameters successor
+figures: $(VENV)/experiments.stamp demo
+	@cp demo/figure.png docs/figures/demo.png
+	@for name in $(FIGURES); do $(BIN)/dpgp reproduce $$name --output results && cp results/$$name.png docs/figures/ || exit 1; done
+	@$(BIN)/python benchmarks/scaling.py
 
 # GPflow and GPyTorch contradict each other and us: each has an environment of its own
 .venv-%/.stamp: tests/agreement/requirements-%.txt

@@ -18,7 +18,7 @@ from sklearn.gaussian_process.kernels import RBF
 from threadpoolctl import threadpool_limits
 
 from dpgp.features.inducing import kernel_features
-from dpgp.features.placement import regular_grid
+from dpgp.point_sets import regular_grid
 from dpgp.private.rows import Rows
 from dpgp.private.sums import BLOCK_ROWS, exact_gram, integer_columns
 

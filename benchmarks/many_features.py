@@ -19,8 +19,8 @@ from dpgp.domain import Box
 from dpgp.features.inducing import ProjectedFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.inference.many.dictionary import Dictionary
-from dpgp.inference.many.families import MetricFamily, first_metric
 from dpgp.inference.many.fit import SMALLEST_NORM, MetricFit
+from dpgp.inference.many.metric import MetricFamily, first_metric
 from dpgp.outcomes import Location
 from dpgp.privacy.books import Books
 from dpgp.privacy.mechanism import gram_noise

@@ -39,7 +39,7 @@ from sklearn.gaussian_process.kernels import RBF
 from dpgp.domain import Box
 from dpgp.features.combined import GridFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.placement import as_grid
+from dpgp.point_sets import as_grid
 from dpgp.privacy.exact_sums import UNIT, shrinkage
 from dpgp.private.rows import Rows
 from dpgp.private.sums import exact_gram

@@ -20,8 +20,8 @@ from workshop import write_table
 from dpgp.domain import Box
 from dpgp.features.combined import GridFeatures
 from dpgp.features.inputs import BoxFeatures, UnitInputs
-from dpgp.features.placement import as_grid, regular_grid
 from dpgp.options import Options
+from dpgp.point_sets import as_grid, regular_grid
 from dpgp.private.engines import DaskEngine
 from dpgp.private.files import open_files
 from dpgp.private.rows import RowReader

@@ -1,8 +1,8 @@
-"""Break the privacy package in one place at a time and name the breaks that no test notices.
+"""Break a module in one place at a time and name the breaks that no test notices.
 
-`python tests/mutants.py books noise:20` mutates these modules of `dpgp.privacy` in a copy of the
-tree, at most 20 places of the second, and runs the tests of each. A survivor is equivalent to the
-original, or a test is missing.
+`python tests/mutants.py privacy/books private/wall:20` mutates these modules of `dpgp` in a copy of
+the tree, at most 20 places of the second, and runs the tests of each. A survivor is equivalent to
+the original, or a test is missing.
 """
 
 import ast
@@ -23,12 +23,18 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ALSO_TESTED_BY = {
-    "books": ("accounting", "events"),
-    "certificate": ("books",),
-    "exact_sums": ("fixed_point",),
-    "neighbours": ("sensitivity",),
-    "noise": ("discretisation",),
-    "rounding": ("sensitivity",),
+    "privacy/books": ("privacy/accounting", "privacy/events"),
+    "privacy/certificate": ("privacy/books",),
+    "privacy/exact_sums": ("privacy/fixed_point",),
+    "privacy/neighbours": ("privacy/sensitivity",),
+    "privacy/noise": ("privacy/discretisation",),
+    "privacy/rounding": ("privacy/sensitivity",),
+    "private/cells": ("private/table_rows", "private/a_row_is_its_own"),
+    "private/engines": ("private/clusters",),
+    "private/files": ("private/tables", "private/bad_lines"),
+    "private/fit": ("private/fits_of_parts", "private/joint"),
+    "private/rows": ("private/arrays",),
+    "private/sums": ("private/wall", "private/source"),
 }
 SECONDS = 120  # of CPU: a mutant that never ends counts as noticed
 
@@ -133,10 +139,14 @@ def passes(tests: list[str]) -> bool:
 
 def survivors(module: str, sample: int | None, tree: Path) -> None:
     """Print every mutant of a module that its tests do not notice."""
-    path = tree / "src/dpgp/privacy" / f"{module}.py"
+    path = tree / "src/dpgp" / f"{module}.py"
     source = path.read_text()
     names = (module, *ALSO_TESTED_BY.get(module, ()))
-    tests = [file for name in names if Path(file := f"tests/privacy/test_{name}.py").exists()]
+    files = (f"tests/{folder}/test_{name}.py" for folder, name in (n.split("/") for n in names))
+    tests = [file for file in files if Path(file).exists()]
+    if not tests:
+        print(f"{module}: no tests of its own")
+        return
     assert passes(tests), f"{module}: the tests fail without any mutant"
     tried = list(mutants(source))
     random.Random(0).shuffle(tried)

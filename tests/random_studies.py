@@ -3,12 +3,10 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from dpgp.decimal_mark import DecimalMark
-from dpgp.missing import Missing
+from dpgp.choices import DecimalMark, Missing, RowsOfUnit
 from dpgp.plain_text import is_name
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.tables import clean_name
-from dpgp.rows_of_unit import RowsOfUnit
 from dpgp.study.columns import CodeColumn, Column, LevelColumn
 from dpgp.study.study import Study
 

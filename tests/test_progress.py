@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import rich.console
 from rich.console import Console
 
 import dpgp
-from dpgp import progress, progress_bar
+from dpgp import progress
 from dpgp.privacy.parts import RowPart
 from dpgp.progress import Journey, duration, every, told_of, watching
 from dpgp.steps import KINDS, Stage
@@ -107,13 +108,13 @@ def test_times_as_people_say_them(seconds, words):
 
 def test_without_a_terminal_a_line_comes_now_and_then(monkeypatch, capsys):
     monkeypatch.setattr(progress, "PAUSE", 0.01)
-    with progress_bar.working("Fitting"):
+    with progress.working("Fitting"):
         small().fit(X, X[:, 0])
         time.sleep(0.05)
     lines = capsys.readouterr().err.splitlines()
     assert any(line.startswith("calibrating intervals, ") for line in lines)
     capsys.readouterr()
-    with progress_bar.working("Reading"):  # nothing to say
+    with progress.working("Reading"):  # nothing to say
         time.sleep(0.05)
     assert capsys.readouterr().err == ""
 
@@ -121,10 +122,10 @@ def test_without_a_terminal_a_line_comes_now_and_then(monkeypatch, capsys):
 def test_a_terminal_has_one_bar_over_the_whole_fit(monkeypatch):
     screen = io.StringIO()
     monkeypatch.setattr(
-        progress_bar, "Console", lambda **_: Console(file=screen, force_terminal=True, width=120)
+        rich.console, "Console", lambda **_: Console(file=screen, force_terminal=True, width=120)
     )
-    monkeypatch.setattr(progress_bar, "REFRESH", 0.001)
-    with progress_bar.working("Fitting"):
+    monkeypatch.setattr(progress, "REFRESH", 0.001)
+    with progress.working("Fitting"):
         small().fit(np.repeat(X, 2000, axis=0), np.repeat(X[:, 0], 2000))
         time.sleep(0.3)
     assert "Fitting: calibrating intervals" in screen.getvalue()

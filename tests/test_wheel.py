@@ -6,8 +6,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from hatchling.builders.sdist import SdistBuilder
 from hatchling.builders.wheel import WheelBuilder
+
+import dpgp
 
 ROOT = Path(__file__).parents[1]
 
@@ -30,6 +33,13 @@ def test_the_wheel_holds_the_library_alone(wheel):
         "dpgp/report/html/template.html",
         "dpgp/studio/assets/studio.js",
     } <= set(names)
+
+
+def test_the_version_is_said_once_and_cited(wheel):
+    _, metadata = wheel
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"]
+    assert f"\nVersion: {dpgp.__version__}\n" in metadata
+    assert cited == dpgp.__version__
 
 
 def test_the_source_distribution_builds_the_same_wheel(wheel, tmp_path):

@@ -6,7 +6,7 @@ __version__ = "0.1.0"
 
 _EXPORTS = {
     "BudgetError": "dpgp.privacy.books",
-    "Grid": "dpgp.features.placement",
+    "Grid": "dpgp.point_sets",
     "Ledger": "dpgp.ledger",
     "LedgerError": "dpgp.ledger",
     "NormalizedKernel": "dpgp.kernels.given",
@@ -16,10 +16,10 @@ _EXPORTS = {
     "ProductKernel": "dpgp.kernels.given",
     "export": "dpgp.export",
     "load": "dpgp.model.file",
-    "low_discrepancy_points": "dpgp.features.placement",
+    "low_discrepancy_points": "dpgp.point_sets",
     "paper": "dpgp.paper",
     "plan": "dpgp.planning.plan",
-    "regular_grid": "dpgp.features.placement",
+    "regular_grid": "dpgp.point_sets",
 }
 
 __all__ = ["__version__", *_EXPORTS]

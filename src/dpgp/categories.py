@@ -235,15 +235,20 @@ def listed_levels(levels: Any) -> list[Any] | None:
     return None
 
 
+def published_text(text: str, where: str, what: str) -> str:
+    """Return a text that is published as it is compared; an error where it cannot be printed."""
+    cleaned = clean_text(text)
+    if not cleaned or len(cleaned) > LONGEST_LEVEL or not is_plain(cleaned):
+        raise ValueError(
+            f"{where} must hold texts of 1 to {LONGEST_LEVEL} characters, without line breaks, "
+            f"control characters or marks of writing direction; {what} are published."
+        )
+    return cleaned
+
+
 def _checked(level: Any, where: str) -> Level:
     if isinstance(level, str):
-        text = clean_text(level)
-        if not text or len(text) > LONGEST_LEVEL or not is_plain(text):
-            raise ValueError(
-                f"{where} must hold texts of 1 to {LONGEST_LEVEL} characters, without line breaks, "
-                "control characters or marks of writing direction; levels are published."
-            )
-        return text
+        return published_text(level, where, "levels")
     if isinstance(level, bool | np.bool_):
         return bool(level)
     number = _level_number(level)

@@ -8,7 +8,6 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpgp.blas import thread_count
 from dpgp.categories import Categories, read_categories
 from dpgp.coded_rows import CodedRows, categories_of, coded_matrix, columns_of
-from dpgp.decimal_mark import marked
 from dpgp.domain import Box
 from dpgp.learned_before import VoidCertificateWarning, in_words, learned_before
 from dpgp.ledger.ledger import ledger_of
@@ -111,8 +109,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         from dpgp.private.asked_table import AskedTable  # brings pyarrow
         from dpgp.private.engines import opened_engine
 
-        asked = AskedTable.opened(table, target, unit)
-        asked = replace(asked, files=marked(asked.files, decimal))
+        asked = AskedTable.opened(table, target, unit, decimal)
         names = asked.inputs(self.bounds, self.categories)
         self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
         categories = read_categories(self.categories, names, len(names))
@@ -298,6 +295,6 @@ def _shown(wanted: bool) -> AbstractContextManager[None]:
     """Show how far a fit is, if that is wanted."""
     if not wanted:
         return nullcontext()
-    from dpgp.progress_bar import working  # brings rich
+    from dpgp.progress import working
 
     return working("Fitting", every_step=True)

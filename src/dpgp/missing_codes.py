@@ -1,7 +1,7 @@
 """Codes for missing values, such as −99 or "refused": public, and declared column by column.
 
 A cell that is a code is missing before bounds or levels are looked at; what happens to its row says
-:class:`dpgp.missing.Missing`. Every cell is compared on its own. Equal numbers are equal codes,
+:class:`dpgp.choices.Missing`. Every cell is compared on its own. Equal numbers are equal codes,
 written or not: −99, −99.0 and "-99". Texts are compared as levels are.
 """
 
@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from dpgp.categories import (
-    LONGEST_LEVEL,
     clean_text,
     keys_of_level,
     level_keys,
     listed_levels,
+    published_text,
     written_number,
 )
-from dpgp.plain_text import is_plain
 from dpgp.types import Array
 
 Code = str | int | float
@@ -113,13 +112,7 @@ NOWHERE = ColumnCodes()
 
 def _checked(code: Any, where: str) -> Code:
     if isinstance(code, str):
-        text = clean_text(code)
-        if not text or len(text) > LONGEST_LEVEL or not is_plain(text):
-            raise ValueError(
-                f"{where} must hold texts of 1 to {LONGEST_LEVEL} characters, without line breaks, "
-                "control characters or marks of writing direction; codes are published."
-            )
-        return text
+        return published_text(code, where, "codes")
     if isinstance(code, int | np.integer) and not isinstance(code, bool) and _is_finite(code):
         return int(code)
     if isinstance(code, float | np.floating) and math.isfinite(code):

@@ -8,14 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from dpgp.categories import Category
+from dpgp.choices import Missing, Passes, RowsOfUnit
 from dpgp.domain import Box
 from dpgp.inference.hyperparameters import default_kernel
-from dpgp.missing import Missing
 from dpgp.missing_codes import NOWHERE, ColumnCodes
 from dpgp.outcomes import NUMBER, OutcomeKind, outcome_of
-from dpgp.passes import Passes
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.rows_of_unit import RowsOfUnit
 from dpgp.study.errors import RefusedError
 from dpgp.study.study import UNIT_NEEDED
 from dpgp.study.table import parsed_options

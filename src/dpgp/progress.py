@@ -12,75 +12,34 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from dpgp.privacy.parts import RowPart
+    from dpgp.steps.base import Step
 
 T = TypeVar("T")
 
+REFRESH = 0.2  # seconds between two looks at a bar
 PAUSE = 10.0  # seconds between two lines where there is no terminal: a log stays short
 
 LEAST_SHARE, LEAST_SECONDS = 0.03, 1.0
 """From which share and time on the rest is told: before, it would jump. By hand."""
 
 
-class Watcher(Protocol):
-    """Is told how far a fit, or a pass over rows, has come."""
-
-    def plan(self, efforts: Sequence[float]) -> None:
-        """A fit begins, of so many steps; each takes a time in proportion to its effort."""
-        ...
-
-    def step(self, activity: str) -> None:
-        """The next step begins."""
-        ...
-
-    def begin(self, batches: int | None, rows: int | None) -> None:
-        """A pass begins over so many batches and rows; None where only the pass will tell."""
-        ...
-
-    def advance(self, rows: int | None) -> None:
-        """One more batch, of so many rows, has been drawn."""
-        ...
-
-
-_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+_watcher: ContextVar[Journey | None] = ContextVar("watcher", default=None)
 
 
 @contextmanager
-def watching(watcher: Watcher) -> Iterator[None]:
-    """Tell ``watcher`` of all fits and passes that begin in the block."""
-    token = _watcher.set(watcher)
+def watching(journey: Journey) -> Iterator[None]:
+    """Tell a journey of all fits and passes that begin in the block."""
+    token = _watcher.set(journey)
     try:
         yield
     finally:
         _watcher.reset(token)
 
 
-class ToldStep(Protocol):
-    """A step that can be told of."""
-
-    @property
-    def activity(self) -> str:
-        """What is said while it runs."""
-        ...
-
-    @property
-    def effort(self) -> float:
-        """How long it takes, relative to others, where it asks all rows."""
-        ...
-
-    @property
-    def part(self) -> RowPart | None:
-        """The part of the rows that it asks, None for all of them."""
-        ...
-
-
-S = TypeVar("S", bound=ToldStep)
-
-
-def told_of(steps: Sequence[S]) -> Iterator[S]:
+def told_of(steps: Sequence[Step]) -> Iterator[Step]:
     """Yield the steps of a fit, and tell of each when its turn comes."""
     watcher = _watcher.get()
     if watcher is None:
@@ -104,14 +63,14 @@ def watched(batches: Iterable[T], sizes: Sequence[int]) -> Iterable[T]:
     return batches if watcher is None else _told(batches, sizes, watcher)
 
 
-def _told(batches: Iterable[T], sizes: Sequence[int], watcher: Watcher) -> Iterator[T]:
+def _told(batches: Iterable[T], sizes: Sequence[int], watcher: Journey) -> Iterator[T]:
     watcher.begin(len(sizes), sum(sizes))
     for batch, size in zip(batches, sizes, strict=True):
         yield batch
         watcher.advance(size)
 
 
-def _told_first(batches: Iterable[T], count: int | None, watcher: Watcher) -> Iterator[T]:
+def _told_first(batches: Iterable[T], count: int | None, watcher: Journey) -> Iterator[T]:
     watcher.begin(count, None)
     for batch in batches:
         yield batch
@@ -119,7 +78,7 @@ def _told_first(batches: Iterable[T], count: int | None, watcher: Watcher) -> It
 
 
 class Journey:
-    """How far a fit has come, and how long it may take yet; a :class:`Watcher`.
+    """How far a fit, or a pass over rows, has come, and how long it may take yet.
 
     ``on_step`` hears what every step does.
     """
@@ -134,21 +93,21 @@ class Journey:
         self._began = time.monotonic()
 
     def plan(self, efforts: Sequence[float]) -> None:
-        """A fit begins."""
+        """Begin a fit, of so many steps; each takes a time in proportion to its effort."""
         self._efforts, self._number, self._began = efforts, 0, time.monotonic()
 
     def step(self, activity: str) -> None:
-        """The next step begins."""
+        """Begin the next step."""
         self.activity, self._number = activity, self._number + 1
         self.begin(None, None)
         self._on_step(activity)
 
     def begin(self, batches: int | None, rows: int | None) -> None:
-        """Begin a pass."""
+        """Begin a pass over so many rows; None where only the pass will tell."""
         self.batches, self._rows, self._seen = 0, rows or 0, 0
 
     def advance(self, rows: int | None) -> None:
-        """Count one more batch."""
+        """Count one more batch, of so many rows."""
         self.batches, self._seen = self.batches + 1, self._seen + (rows or 0)
 
     @property
@@ -216,3 +175,51 @@ def printed(*, every_step: bool) -> Iterator[None]:
 
 def _print(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def working(task: str, *, every_step: bool = False) -> Iterator[None]:
+    """Say what is being done, how far it is, for how long, and what is left of it.
+
+    It is one bar over a whole fit, on terminals and in notebooks. Elsewhere lines to standard error
+    tell of what takes long, or of ``every_step``.
+    """
+    from rich.console import Console  # slow to import
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True, emoji=False)
+    if not (console.is_terminal or console.is_jupyter):
+        with printed(every_step=every_step):
+            yield
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[done]}"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
+    journey = Journey()
+    with Progress(*columns, console=console, transient=True) as bar:
+        shown = bar.add_task(f"{task} …", total=None, done="", left="")
+
+        def look() -> None:
+            bar.update(shown, **_state(task, journey))
+
+        with watching(journey), every(REFRESH, look):
+            yield
+
+
+def _state(task: str, journey: Journey) -> dict[str, Any]:
+    """Return what the bar shows of a journey: the share of a fit, or the batches of a reading."""
+    share, left = journey.share, journey.seconds_left
+    if share is None:
+        return {"done": f"{journey.batches:,} batches" if journey.batches else ""}
+    return {
+        "description": f"{task}: {journey.activity} …",
+        "total": 1.0,
+        "completed": share,
+        "done": f"{share:.0%}",
+        "left": "" if left is None else f"about {duration(left)} left",
+    }

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import dpgp
-from dpgp.missing import Missing
+from dpgp.choices import Missing
+from dpgp.privacy.certificate import StudyRecord
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.privacy.provenance import StudyRecord
 from dpgp.study.columns import Column
 from dpgp.study.file import read_study, with_study_file
 from dpgp.study.study import Study

@@ -26,7 +26,7 @@ from dpgp.features.combined import (
 )
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
-from dpgp.features.placement import low_discrepancy_points, regular_grid
+from dpgp.point_sets import low_discrepancy_points, regular_grid
 from dpgp.report.html.browser import plain, posterior_script
 
 POINTS = low_discrepancy_points([-1, -1], [1, 1], 7)

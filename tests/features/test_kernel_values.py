@@ -3,8 +3,8 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 
 from dpgp.features.inducing import GridKernelFeatures, KernelFeatures, kernel_features
-from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.kernels.given import ProductKernel
+from dpgp.point_sets import low_discrepancy_points, regular_grid
 
 KERNELS = [
     RBF([0.5, 1.0, 2.0]),

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpgp.features.placement import Grid, as_grid, low_discrepancy_points, regular_grid
+from dpgp.point_sets import Grid, as_grid, low_discrepancy_points, regular_grid
 
 
 def test_a_regular_grid_reaches_from_bound_to_bound():

@@ -11,7 +11,7 @@ from dpgp.features.inducing import (
     ProjectedFeatures,
 )
 from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
-from dpgp.inference.many.families import REFERENCE, kernel_of
+from dpgp.inference.many.metric import REFERENCE, kernel_of
 
 GENERATOR = np.random.default_rng(0)
 Z = GENERATOR.uniform(-1, 1, (40, 4))

@@ -7,7 +7,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Ma
 from dpgp.features.combined import ConcatenatedFeatures, GridFeatures, additive_features
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
-from dpgp.features.placement import low_discrepancy_points, regular_grid
+from dpgp.point_sets import low_discrepancy_points, regular_grid
 
 GRID = regular_grid([-1, -1], [1, 1], (5, 4))
 SCATTERED = low_discrepancy_points([-1, -1], [1, 1], 23)

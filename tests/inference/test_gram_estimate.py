@@ -4,7 +4,6 @@ from simulated_stages import features_1d, release, rows_1d, symmetric_noise
 from sklearn.gaussian_process.kernels import RBF
 
 from dpgp.features.inducing import InducingFeatures
-from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.few.gram_estimate import (
     FITS,
     NOT_MISSED,
@@ -22,6 +21,7 @@ from dpgp.inference.few.gram_estimate import (
 from dpgp.inference.pull_back import feasible_part
 from dpgp.inference.stage import StageRelease
 from dpgp.planning.design import density_positions
+from dpgp.point_sets import low_discrepancy_points
 
 POSITIONS = np.linspace(-1, 1, 61)[:, None]
 FEATURES = features_1d(10, 0.25)

@@ -7,12 +7,12 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern
 from dpgp.features.combined import GridFeatures
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
-from dpgp.features.placement import regular_grid
 from dpgp.inference.few.beliefs import collapse, mixed, relative_spread
 from dpgp.inference.few.evidence import Conditional, Measurement
 from dpgp.inference.hyperparameters import WeightedPoints, default_kernel, thin
-from dpgp.inference.many.families import MetricFamily
+from dpgp.inference.many.metric import MetricFamily
 from dpgp.inference.posterior import Moments, Posterior, mixture_half_width
+from dpgp.point_sets import regular_grid
 
 RNG = np.random.default_rng(0)
 U = np.linspace(-1, 1, 33)[:, None]

@@ -94,12 +94,11 @@ def test_more_signal_means_more_bins():
         ({"counts": np.ones(4)}, "counts"),
         ({"n": 0.0}, "n"),
         ({"noise_std": -1.0}, "noise_std"),
-        ({"mix": 1.0}, "mix"),
     ],
 )
 def test_bad_input(change, word):
     with pytest.raises(ValueError, match=word):
-        fit_warp(**({"counts": np.ones((1, 4)), "noise_std": 1.0, "n": 4.0, "mix": 0.5} | change))
+        fit_warp(**({"counts": np.ones((1, 4)), "noise_std": 1.0, "n": 4.0} | change))
 
 
 def test_wrong_number_of_inputs():

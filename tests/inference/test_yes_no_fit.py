@@ -3,13 +3,13 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF
 
 from dpgp.features.combined import GridFeatures
-from dpgp.features.placement import regular_grid
 from dpgp.inference.few.evidence import combine_stages, second_moment_evidence
 from dpgp.inference.few.target import TargetFit
 from dpgp.inference.hyperparameters import default_kernel
 from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
 from dpgp.outcomes.labels import named_classes
 from dpgp.outcomes.yes_no import YesNo
+from dpgp.point_sets import regular_grid
 
 YES_NO = YesNo(named_classes(("no", "yes")))
 POSITIONS = np.linspace(-1, 1, 61)[:, None]

@@ -3,7 +3,7 @@ import pytest
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
 from dpgp.blas import single_threaded_blas
-from dpgp.inference.many.families import REFERENCE, kernel_of
+from dpgp.inference.many.metric import REFERENCE, kernel_of
 from dpgp.kernels.formula import gram_in_place, specify, weighted_gram
 from dpgp.kernels.linear import AdditiveRBF, BrokenLines, constant, straight
 from dpgp.kernels.stationary import MetricRBF

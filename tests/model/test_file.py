@@ -29,7 +29,7 @@ from dpgp.model.file import FORMAT, ModelFileError
 from dpgp.model.file.model import decode, encode
 from dpgp.model.file.releases import LAWS
 from dpgp.model.fitted import FittedModel
-from dpgp.privacy.provenance import StudyRecord
+from dpgp.privacy.certificate import StudyRecord
 from dpgp.steps import ResidualHistograms, TargetHistograms
 from dpgp.verify.file import verify
 

@@ -12,7 +12,7 @@ import dpgp
 from dpgp.model.file import ModelFileError
 from dpgp.model.file.model import decode, encode
 from dpgp.model.fitted import FittedModel
-from dpgp.privacy.provenance import StudyRecord
+from dpgp.privacy.certificate import StudyRecord
 from dpgp.report.html import report_html
 from dpgp.report.papers import statement
 

@@ -10,8 +10,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
 
 import reference
-from dpgp.features.placement import regular_grid
 from dpgp.paper import dp_gp_inference
+from dpgp.point_sets import regular_grid
 from dpgp.privacy.calibration import mu_of_epsilon_delta
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SeededNoiseWarning

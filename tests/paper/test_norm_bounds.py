@@ -17,7 +17,6 @@ from sklearn.gaussian_process.kernels import (
     WhiteKernel,
 )
 
-from dpgp.features.placement import regular_grid
 from dpgp.kernels.bounds import envelope, is_gaussian_mixture
 from dpgp.kernels.envelopes import BoxCells
 from dpgp.kernels.given import NormalizedKernel, ProductKernel
@@ -30,6 +29,7 @@ from dpgp.paper.norm_bounds import (
     separated_bound,
     trivial_bound,
 )
+from dpgp.point_sets import regular_grid
 
 ROUNDING = 1 + 1e-12
 LENGTHS = st.floats(0.4, 3.0)

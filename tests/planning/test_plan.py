@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from sklearn.gaussian_process.kernels import DotProduct
 
 import dpgp
-from dpgp.missing import Missing
+from dpgp.choices import Missing
 from dpgp.planning import design
 from dpgp.planning.design import choose_design
 from dpgp.planning.plan import Plan

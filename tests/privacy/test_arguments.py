@@ -10,6 +10,7 @@ from dpgp import Ledger, PrivateGPClassifier, PrivateGPRegressor, plan
 from dpgp.privacy.arguments import (
     DELTA,
     EPSILON,
+    as_choice,
     as_count,
     as_finite_positive,
     as_non_negative,
@@ -17,6 +18,7 @@ from dpgp.privacy.arguments import (
     as_positive,
     as_probability,
 )
+from dpgp.privacy.neighbours import Neighbours
 
 TINY, BELOW_ONE = 5e-324, math.nextafter(1.0, 0.0)
 HUGE = 1.7976931348623157e308
@@ -86,3 +88,10 @@ def test_rules_hold_up_to_their_ends(check, accepted, refused):
 def test_who_says_nothing_asks_for_a_factor_of_e_and_one_in_a_million():
     assert math.exp(EPSILON) == math.e
     assert Fraction(str(DELTA)) == Fraction(1, 10**6)
+
+
+def test_choices_are_named():
+    assert as_choice("neighbours", Neighbours, "add-remove") is Neighbours.ADD_REMOVE
+    assert as_choice("neighbours", Neighbours, Neighbours.REPLACE) is Neighbours.REPLACE
+    with pytest.raises(ValueError, match="`neighbours` must be 'replace' or 'add-remove', got 'x'"):
+        as_choice("neighbours", Neighbours, "x")

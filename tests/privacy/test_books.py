@@ -124,7 +124,7 @@ def test_the_certificate_of_a_failure_tells_what_was_booked_by_then():
     books.reserve(release(books.share(0.5)))
     for unit in [(), (2, True)]:
         whole = Certificate.from_books(books, SecureNoise(), *unit)
-        failed = Certificate.of_failure(books, SecureNoise(), *unit)
+        failed = whole.of_failure(books)
         assert failed.epsilon == books.spent_epsilon() < whole.epsilon == 1.0
         assert (failed.releases, failed.unit) == (whole.releases, whole.unit)
 

@@ -2,8 +2,8 @@
 
 from hashlib import sha256
 
+from dpgp.privacy.certificate import Provenance, StudyRecord
 from dpgp.privacy.noise import noise_source
-from dpgp.privacy.provenance import Provenance, StudyRecord
 
 
 def test_a_study_is_known_by_the_hash_of_its_bytes():

@@ -240,11 +240,3 @@ def test_counts_must_be_whole_numbers():
         histogram_sensitivity(1.5, REPLACE)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="`norm_bound` must be a number, got str"):
         gram_sensitivity("1", REPLACE)  # type: ignore[arg-type]
-
-
-def test_relations_are_parsed_by_name():
-    assert Neighbours.parse("replace") is REPLACE
-    assert Neighbours.parse("add-remove") is ADD_REMOVE
-    assert Neighbours.parse(REPLACE) is REPLACE
-    with pytest.raises(ValueError, match="`neighbours` must be 'replace' or 'add-remove', got 'x'"):
-        Neighbours.parse("x")

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpgp.choices import RowsOfUnit
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.linear import LinearFeatures
@@ -18,10 +19,10 @@ from dpgp.options import Options
 from dpgp.privacy.exact_sums import UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.sensitivity import gram_sensitivity
+from dpgp.private.identifiers import key_of, unit_codes
 from dpgp.private.rows import FARTHEST_TARGET, scaled_rows
-from dpgp.private.units import Quota, key_of, rows_of_units, unit_codes
+from dpgp.private.units import Quota, rows_of_units
 from dpgp.private.wall import exact_gram
-from dpgp.rows_of_unit import RowsOfUnit
 
 LONG = 123_456_789_012_345_678
 

@@ -11,6 +11,7 @@ import pytest
 import dpgp
 from dpgp.audit.replay import Recorder, Replay, distance
 from dpgp.audit.tables import MadeUpTable
+from dpgp.choices import Passes
 from dpgp.domain import Box
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.linear import LinearFeatures
@@ -20,7 +21,6 @@ from dpgp.json_document import digest
 from dpgp.ledger.account import Cost
 from dpgp.model.file import ModelFileError
 from dpgp.options import Options
-from dpgp.passes import Passes
 from dpgp.privacy.books import Books
 from dpgp.privacy.noise import SimulatedNoise
 from dpgp.privacy.parts import Dealing, DealtPart, RowPart

@@ -13,8 +13,8 @@ from dpgp.features.combined import ConcatenatedFeatures, GridFeatures
 from dpgp.features.inducing import InducingFeatures, kernel_features
 from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.features.linear import LinearFeatures
-from dpgp.features.placement import as_grid, low_discrepancy_points, regular_grid
 from dpgp.options import Options
+from dpgp.point_sets import as_grid, low_discrepancy_points, regular_grid
 from dpgp.privacy.books import Books
 from dpgp.privacy.exact_sums import UNIT, UnevenArithmeticError, shrinkage
 from dpgp.privacy.mechanism import gram_noise

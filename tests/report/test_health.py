@@ -9,7 +9,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from dpgp import PrivateGPRegressor, load
 from dpgp.inference.conformal import Calibration
 from dpgp.report import health
-from dpgp.report.health import FittedTarget, check_health, expected_error
+from dpgp.report.expected_error import expected_error
+from dpgp.report.health import FittedTarget, check_health
 from dpgp.report.html import report_html
 from dpgp.report.notebook import model_html
 
@@ -135,7 +136,7 @@ def test_the_forecast_that_health_is_compared_with_has_one_thread_of_blas(health
         raise InterruptedError
 
     found = set()
-    monkeypatch.setattr("dpgp.report.health.after_steps", seen)
+    monkeypatch.setattr("dpgp.report.expected_error.after_steps", seen)
     with threadpool_limits(2, user_api="blas"), pytest.raises(InterruptedError):
         check_health(healthy)
     assert found == {1}

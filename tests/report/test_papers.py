@@ -12,11 +12,10 @@ import yaml
 from typer.testing import CliRunner
 
 import dpgp
+from dpgp.choices import Missing, RowsOfUnit
 from dpgp.cli import app
-from dpgp.missing import Missing
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.report.papers import registry_entry, statement
-from dpgp.rows_of_unit import RowsOfUnit
 from dpgp.verify import verify
 
 X = np.linspace(0.0, 1.0, 60)[:, None]

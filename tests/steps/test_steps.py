@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF
 
+from dpgp.choices import Missing
 from dpgp.domain import Box
-from dpgp.missing import Missing
 from dpgp.options import Options
 from dpgp.privacy.books import Books, BudgetError, share_of_mu
 from dpgp.privacy.calibration import gaussian_sigma

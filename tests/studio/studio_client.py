@@ -7,8 +7,8 @@ from pathlib import Path
 import anyio
 import httpx
 
-from dpgp.studio.app import application
 from dpgp.studio.entrance import Entrance
+from dpgp.studio.server import application
 from random_studies import girls as girls
 
 PLACE, SESSION, PORT = "a-place-that-nobody-can-guess", "nor-this-session", 8123

@@ -6,7 +6,7 @@ import pytest
 from studio_client import COOKIE, HOST, OWN, PLACE, PORT, SESSION
 
 from dpgp.studio import desk as desks
-from dpgp.studio.app import MOST_JSON
+from dpgp.studio.server import MOST_JSON
 
 HOME = f"/{PLACE}/"
 QUESTION = f"/{PLACE}/api/jobs"

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
+from dpgp.choices import DecimalMark
 from dpgp.cli.fit import fit_study, read_header, read_rows
-from dpgp.decimal_mark import DecimalMark
 from dpgp.missing_codes import NOWHERE
 from dpgp.options import Options
 from dpgp.outcomes import NUMBER

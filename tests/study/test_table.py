@@ -13,13 +13,13 @@ from typer.testing import CliRunner
 
 import dpgp
 from dpgp.checked_values import ModelFileError
+from dpgp.choices import RowsOfUnit
 from dpgp.cli import app
 from dpgp.cli.arguments import Json, told_a_study
 from dpgp.estimator import PrivateGP
 from dpgp.model.file.settings import settings_from_json, settings_to_json
 from dpgp.options import Options
 from dpgp.outcomes import KINDS
-from dpgp.rows_of_unit import RowsOfUnit
 from dpgp.study import table
 from dpgp.study.columns import CodeColumn, Column, LevelColumn
 from dpgp.study.errors import Face

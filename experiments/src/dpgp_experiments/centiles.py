@@ -25,9 +25,16 @@ from dpgp.report.style import BLUE, GREY, VERMILION, legend_above, panels, style
 from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.outcome_laws import gaussian
-from dpgp_experiments.simulated import generator, rmse, simulation
-from dpgp_experiments.successor_results import Measures, Results, Trial, Trials
-from dpgp_experiments.tables import Estimate, Record
+from dpgp_experiments.simulated import generator, rmse
+from dpgp_experiments.successor_results import (
+    Measures,
+    Results,
+    Trial,
+    Trials,
+    average,
+    record,
+    results_of,
+)
 from dpgp_experiments.tasks import HEIGHT, Task, package_task, read_task
 
 if TYPE_CHECKING:
@@ -50,12 +57,8 @@ WHOLE = ("log_density", "rmse", "width", "below_5", "above_95")
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every table and every simulation as often as asked, with and without the scale."""
-    scores: Results = {}
-    with simulation():
-        for job in assignment.track(_jobs(assignment)):
-            for trial, score in job():
-                scores.setdefault(trial, []).append(score)
-    records = [_record(trial, values) for trial, values in scores.items()]
+    scores = results_of(assignment.track(_jobs(assignment)))
+    records = [record(trial, values, MEASURES) for trial, values in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
 
 
@@ -171,17 +174,6 @@ MEASURES = (
 )
 
 
-def _estimate(scores: Sequence[Measures], measure: str) -> Estimate:
-    return Estimate.of(score.get(measure, np.nan) for score in scores)
-
-
-def _record(trial: Trial, scores: Sequence[Measures]) -> Record:
-    values: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(scores)}
-    for measure in MEASURES:
-        values |= _estimate(scores, measure).columns(measure)
-    return values
-
-
 def _table(scores: Results, assignment: Assignment) -> TextTable:
     return TextTable(
         title="Intervals and centiles at each x",
@@ -208,18 +200,18 @@ def _row(trial: Trial, scores: Sequence[Measures]) -> list[str]:
 def _octiles(scores: Sequence[Measures], level: str) -> str:
     if _octile(level, 0) not in scores[0]:
         return _percent(scores, f"coverage_{level}")
-    values = [_estimate(scores, _octile(level, k)) for k in range(OCTILES)]
+    values = [average(scores, _octile(level, k)) for k in range(OCTILES)]
     worst = max(value.error for value in values)
     return " ".join(f"{100 * value.mean:.0f}" for value in values) + f" ± {100 * worst:.1f}"
 
 
 def _percent(scores: Sequence[Measures], measure: str) -> str:
-    value = _estimate(scores, measure)
+    value = average(scores, measure)
     return f"{100 * value.mean:.1f}±{100 * value.error:.1f}"
 
 
 def _number(scores: Sequence[Measures], measure: str) -> str:
-    value = _estimate(scores, measure)
+    value = average(scores, measure)
     return f"{value.mean:.4g}±{value.error:.2g}"
 
 
@@ -233,7 +225,7 @@ def _draw(scores: Results) -> Figure:
     for axis, (task, level) in zip(places, product(tasks, LEVELS), strict=True):
         axis.axhline(LEVELS[level], color=GREY, lw=0.8)
         for trial, values in ((t, s) for t, s in shown.items() if t.task == task):
-            found = [_estimate(values, _octile(level, k)) for k in range(OCTILES)]
+            found = [average(values, _octile(level, k)) for k in range(OCTILES)]
             color, mark = LOOKS[trial.method]
             axis.errorbar(
                 range(1, OCTILES + 1), [e.mean for e in found], [e.error for e in found],

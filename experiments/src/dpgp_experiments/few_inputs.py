@@ -25,9 +25,17 @@ from dpgp.report.style import GREY, panels, styled
 from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.outcomes import score_mean
-from dpgp_experiments.simulated import generator, rmse, simulation
-from dpgp_experiments.successor_results import Measures, Results, Trial, Trials, score_intervals
-from dpgp_experiments.tables import Estimate, Record
+from dpgp_experiments.simulated import generator, rmse
+from dpgp_experiments.successor_results import (
+    Measures,
+    Results,
+    Trial,
+    Trials,
+    average,
+    record,
+    results_of,
+    score_intervals,
+)
 from dpgp_experiments.tasks import BLOOD_PRESSURE, HEIGHT, KnownTable, Task, package_task
 
 if TYPE_CHECKING:
@@ -130,12 +138,8 @@ METHODS: Methods = {
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every function and every table of people both ways as often as asked."""
-    scores: Results = {}
-    with simulation():
-        for job in assignment.track(jobs(assignment)):
-            for trial, score in job():
-                scores.setdefault(trial, []).append(score)
-    records = [_record(trial, values) for trial, values in scores.items()]
+    scores = results_of(assignment.track(jobs(assignment)))
+    records = [record(trial, values, MEASURES) for trial, values in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
 
 
@@ -214,17 +218,6 @@ def _score(gp: PrivateGPRegressor, rows: DrawnRows) -> dict[str, float]:
     return {"rmse": error, **score_intervals(gp, rows.test, rows.truth, (0.95,))}
 
 
-def _estimate(scores: Sequence[Measures], measure: str) -> Estimate:
-    return Estimate.of(score[measure] for score in scores)
-
-
-def _record(trial: Trial, scores: Sequence[Measures]) -> Record:
-    values: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(scores)}
-    for measure in MEASURES:
-        values |= _estimate(scores, measure).columns(measure)
-    return values
-
-
 def _table(scores: Results, assignment: Assignment) -> TextTable:
     pairs = _pairs(scores)
     return TextTable(
@@ -261,11 +254,11 @@ def _pairs(scores: Results) -> list[Pair]:
 
 
 def _cells(scores: Sequence[Measures]) -> list[str]:
-    return [f"{_estimate(scores, measure).mean:.3g}" for measure in MEASURES]
+    return [f"{average(scores, measure).mean:.3g}" for measure in MEASURES]
 
 
 def _ratio(scores: Results, pair: Pair) -> float:
-    grid, metric = (_estimate(scores[trial], "rmse").mean for trial in pair)
+    grid, metric = (average(scores[trial], "rmse").mean for trial in pair)
     return metric / grid
 
 
@@ -285,7 +278,7 @@ def _average(scores: Results, pairs: Sequence[Pair]) -> list[str]:
     cells = []
     for trials in zip(*pairs, strict=True):
         values = {
-            measure: np.array([_estimate(scores[trial], measure).mean for trial in trials])
+            measure: np.array([average(scores[trial], measure).mean for trial in trials])
             for measure in MEASURES
         }
         covers = values["coverage_95"]
@@ -306,7 +299,7 @@ def _geometric(values: Array) -> float:
 def _draw(scores: Results) -> Figure:
     """Draw the error in the learned metric against that on the grid, one point a setting."""
     figure, [[axis]] = panels(1, 1, (4.5, 4.0))
-    errors = [[_estimate(scores[trial], "rmse").mean for trial in pair] for pair in _pairs(scores)]
+    errors = [[average(scores[trial], "rmse").mean for trial in pair] for pair in _pairs(scores)]
     grid, metric = np.array(errors).T
     axis.plot(grid, metric, "o", ms=4)
     axis.axline((grid.min(), grid.min()), slope=1.0, lw=0.8, color=GREY)

@@ -31,9 +31,16 @@ from dpgp.types import Array
 from dpgp_experiments.few_inputs import DELTA, GRID, METHODS, METRIC, bump, crowded
 from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.outcomes import score_mean
-from dpgp_experiments.simulated import SIMULATION_NOTE, generator, simulation
-from dpgp_experiments.successor_results import Measures, Results, Trial, Trials, score_intervals
-from dpgp_experiments.tables import Estimate, Record
+from dpgp_experiments.simulated import SIMULATION_NOTE, generator
+from dpgp_experiments.successor_results import (
+    Measures,
+    Results,
+    Trial,
+    Trials,
+    record,
+    results_of,
+    score_intervals,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -124,12 +131,8 @@ CHANGES_OF_YES_NO: Mapping[tuple[str, str], Change] = {
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every task by both methods as they are, and with each change, as often as asked."""
-    scores: Results = {}
-    with simulation():
-        for job in assignment.track(jobs(assignment)):
-            for trial, score in job():
-                scores.setdefault(trial, []).append(score)
-    records = [_record(trial, values) for trial, values in scores.items()]
+    scores = results_of(assignment.track(jobs(assignment)))
+    records = [record(trial, values, MEASURES) for trial, values in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
 
 
@@ -182,17 +185,6 @@ def _outcome(
     skewed = rng.standard_exponential(len(f)) - 1.0
     draws = rng.standard_normal(len(f)) if name == GAUSSIAN else skewed
     return f, np.clip(f + NOISE * draws, -5.0, 5.0), (-5.0, 5.0)
-
-
-def _estimate(scores: Sequence[Measures], measure: str) -> Estimate:
-    return Estimate.of(score[measure] for score in scores)
-
-
-def _record(trial: Trial, scores: Sequence[Measures]) -> Record:
-    values: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(scores)}
-    for measure in MEASURES:
-        values |= _estimate(scores, measure).columns(measure)
-    return values
 
 
 def _table(scores: Results, assignment: Assignment) -> TextTable:

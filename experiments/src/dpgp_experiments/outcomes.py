@@ -24,9 +24,18 @@ from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.outcome_columns import COLUMNS, NOISE_STD, curve
 from dpgp_experiments.outcome_laws import LAWS
-from dpgp_experiments.simulated import SIMULATION_NOTE, generator, rmse, simulation
-from dpgp_experiments.successor_results import Fitted, Measures, Results, Trial, Trials
-from dpgp_experiments.tables import Estimate, Record
+from dpgp_experiments.simulated import SIMULATION_NOTE, generator, rmse
+from dpgp_experiments.successor_results import (
+    Fitted,
+    Measures,
+    Results,
+    Trial,
+    Trials,
+    average,
+    record,
+    results_of,
+)
+from dpgp_experiments.tables import Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,11 +58,7 @@ MEASURES = {
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every outcome and every kind of columns as often as asked."""
-    scores: Results = {}
-    with simulation():
-        for job in assignment.track([*outcome_jobs(assignment), *column_jobs(assignment)]):
-            for trial, score in job():
-                scores.setdefault(trial, []).append(score)
+    scores = results_of(assignment.track([*outcome_jobs(assignment), *column_jobs(assignment)]))
     records = [_record(trial, values) for trial, values in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
 
@@ -151,15 +156,8 @@ def score_mean(
     }
 
 
-def _estimate(scores: Sequence[Measures], measure: str) -> Estimate:
-    return Estimate.of(score[measure] for score in scores)
-
-
 def _record(trial: Trial, scores: Sequence[Measures]) -> Record:
-    values: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(scores)}
-    for measure in MEASURES:
-        values |= _estimate(scores, measure).columns(measure)
-    return values | {"worst_coverage_95": _worst(scores)}
+    return {**record(trial, scores, MEASURES), "worst_coverage_95": _worst(scores)}
 
 
 def _worst(scores: Sequence[Measures]) -> float:
@@ -192,7 +190,7 @@ def _table(scores: Results, assignment: Assignment) -> TextTable:
 
 
 def _row(trial: Trial, scores: Sequence[Measures]) -> list[str]:
-    values = [(_estimate(scores, name), digits) for name, digits in MEASURES.items()]
+    values = [(average(scores, name), digits) for name, digits in MEASURES.items()]
     texts = [f"{value.mean:.{k}f}±{value.error:.{k}f}" for value, k in values]
     return [trial.task, trial.method, f"{trial.epsilon:g}", *texts, f"{_worst(scores):.2f}"]
 
@@ -203,8 +201,8 @@ def _draw(scores: Results) -> Figure:
     figure, [[axis]] = panels(1, 1, (6.0, 4.0))
     for method in (OURS, NO_ATOMS):
         chosen = [values for trial, values in scores.items() if trial.method == method]
-        errors = [_estimate(values, "rmse").mean for values in chosen]
-        covers = [_estimate(values, "coverage_95").mean for values in chosen]
+        errors = [average(values, "rmse").mean for values in chosen]
+        covers = [average(values, "coverage_95").mean for values in chosen]
         axis.plot(errors, covers, "o", ms=4, label=method)
     axis.axhline(0.95, lw=0.8, color=GREY)
     axis.set(xscale="log", xlabel="RMSE, in half-widths", ylabel="coverage of f by 95 % intervals")

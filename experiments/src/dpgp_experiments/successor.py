@@ -17,9 +17,17 @@ from dpgp_experiments import (
     successor_surveys,
 )
 from dpgp_experiments.outcome import Assignment, Outcome
-from dpgp_experiments.simulated import SIMULATION_NOTE, simulation
+from dpgp_experiments.simulated import SIMULATION_NOTE
 from dpgp_experiments.successor_figure import draw
-from dpgp_experiments.successor_results import Measures, Results, Trial, Trials, estimate, record
+from dpgp_experiments.successor_results import (
+    Measures,
+    Results,
+    Trial,
+    Trials,
+    estimate,
+    record,
+    results_of,
+)
 from dpgp_experiments.tables import Estimate
 
 PARTS = (
@@ -35,11 +43,7 @@ COVERAGES = ("coverage_50", "coverage_80", "coverage_95")
 def run(assignment: Assignment) -> Outcome:
     """Run all parts as often as asked."""
     jobs: list[Trials] = list(chain.from_iterable(part.jobs(assignment) for part in PARTS))
-    scores: Results = {}
-    with simulation():
-        for job in assignment.track(jobs):
-            for trial, score in job():
-                scores.setdefault(trial, []).append(score)
+    scores = results_of(assignment.track(jobs))
     records = [record(trial, values) for trial, values in scores.items()]
     return Outcome(records, _table(scores, assignment), draw(scores))
 

@@ -12,7 +12,7 @@ from dpgp.features.inputs import UnitInputs
 from dpgp.inference.posterior import Posterior
 from dpgp.regressor import PrivateGPRegressor
 from dpgp.types import Array
-from dpgp_experiments.simulated import rmse
+from dpgp_experiments.simulated import rmse, simulation
 from dpgp_experiments.tables import Estimate, Record
 
 MEASURES = ("rmse", "coverage_50", "coverage_80", "coverage_95", "bias", "found")
@@ -81,17 +81,30 @@ def score_intervals(
     return shares
 
 
-def estimate(scores: Sequence[Measures], measure: str) -> Estimate | None:
-    """Average a measure over repeats; None where the task has no such measure."""
-    if measure not in scores[0]:
-        return None
+def results_of(jobs: Iterable[Trials]) -> Results:
+    """Do all jobs, one after the other, and collect the scores of every trial."""
+    scores: Results = {}
+    with simulation():
+        for job in jobs:
+            for trial, score in job():
+                scores.setdefault(trial, []).append(score)
+    return scores
+
+
+def average(scores: Sequence[Measures], measure: str) -> Estimate:
+    """Average a measure over repeats."""
     return Estimate.of(score[measure] for score in scores)
 
 
-def record(trial: Trial, scores: Sequence[Measures]) -> Record:
+def estimate(scores: Sequence[Measures], measure: str) -> Estimate | None:
+    """Do the same; None where the task has no such measure."""
+    return average(scores, measure) if measure in scores[0] else None
+
+
+def record(trial: Trial, scores: Sequence[Measures], measures: Iterable[str] = MEASURES) -> Record:
     """Return one line of the CSV; measures that a task does not have stay empty."""
     columns: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(scores)}
-    for measure in MEASURES:
+    for measure in measures:
         value = estimate(scores, measure)
         empty = {measure: "", f"{measure}_se": ""}
         columns |= empty if value is None else value.columns(measure)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.categories import Category
+from dpgp.choices import Missing
 from dpgp.domain import Box
-from dpgp.missing import Missing
 from dpgp.options import Options
 from dpgp.outcomes.labels import class_box
 from dpgp.privacy.neighbours import Neighbours
@@ -115,9 +115,9 @@ def _table(made: Sequence[tuple[Array, Array]], units: tuple[str, ...] | None) -
     return MadeUpTable(np.array([x for x, _ in made]), np.array([y for _, y in made]), units)
 
 
-def tame_table(options: Options, random: Random, rows: int = ROWS) -> MadeUpTable:
+def tame_table(options: Options, random: Random) -> MadeUpTable:
     """Return rows inside the bounds, among which a single other one would stand out."""
-    table = random_table(options, random, rows)
+    table = random_table(options, random, ROWS)
     X, y = (random.uniform(-0.9, 0.9, part.shape) for part in (table.X, table.y))
     X = np.where(options.box.is_numeric, X, table.X)
     return replace(table, X=X, y=np.where(options.target_box.is_numeric, y, table.y))

@@ -10,8 +10,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from dpgp.choices import DecimalMark
 from dpgp.cli.output import failures_in_words
-from dpgp.decimal_mark import DecimalMark
 from dpgp.study.study import Study
 from dpgp.study.table import Option, option, options_of
 

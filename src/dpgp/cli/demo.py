@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from dpgp.choices import Missing
 from dpgp.cli.consent import print_study
 from dpgp.cli.fit import fit_study
 from dpgp.cli.output import (
@@ -21,8 +22,7 @@ from dpgp.cli.output import (
     print_table,
 )
 from dpgp.cli.show import print_guarantee
-from dpgp.missing import Missing
-from dpgp.progress_bar import working
+from dpgp.progress import working
 from dpgp.study.study import Study
 
 if TYPE_CHECKING:

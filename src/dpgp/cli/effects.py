@@ -19,7 +19,7 @@ from dpgp.cli.output import (
     shown,
 )
 from dpgp.cli.show import load_model
-from dpgp.progress_bar import working
+from dpgp.progress import working
 from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:

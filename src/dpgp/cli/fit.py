@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dpgp.choices import DecimalMark
 from dpgp.cli.arguments import Force, Json, Yes, told_a_study
 from dpgp.cli.consent import ask, check_may_spend, print_dry_run, print_study
 from dpgp.cli.output import (
@@ -18,8 +19,7 @@ from dpgp.cli.output import (
     print_json,
     shown,
 )
-from dpgp.decimal_mark import DecimalMark
-from dpgp.progress_bar import working
+from dpgp.progress import working
 from dpgp.study.errors import UsageError
 from dpgp.study.study import Study
 
@@ -109,26 +109,17 @@ def checked_output(study: Study, data: str, force: bool) -> Path:
 def read_rows(
     data: str, study: Study, workers: Engine | None = None, *, show_lines: bool = False
 ) -> Source:
-    """Go once through the columns that a study names; a TableError where files do not hold them.
-
-    With ``show_lines`` the error tells where its cells are, which is about people.
-    """
+    """Go once through the columns that a study names; a TableError where files do not hold them."""
     with working("Reading"):
-        from dpgp.private.asked_table import with_lines
+        from dpgp.private.asked_table import AskedTable
         from dpgp.private.files import open_files
-        from dpgp.private.rows import RowReader
-        from dpgp.private.table_rows import read_files
-        from dpgp.private.tables import TableError
 
         inputs, targets = (
             tuple(column.name for column in columns) for columns in (study.inputs, study.predicted)
         )
-        wanted = RowReader(inputs, targets, study.unit, study.options)
         files = open_files(data, study.decimal or DecimalMark.POINT)
-        try:
-            return read_files(files, wanted, workers)
-        except TableError as error:
-            raise with_lines(error, files, wanted) if show_lines else error from None
+        asked = AskedTable(files, targets, study.unit)
+        return asked.rows(inputs, study.options, workers, show_lines=show_lines)
 
 
 def read_header(path: str) -> Header:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -21,9 +21,6 @@ from dpgp.cli.output import (
 )
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.study.errors import UsageError
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(no_args_is_help=True)
 LedgerFile = Annotated[Path, typer.Argument(help="A ledger file.", show_default=False)]

@@ -10,7 +10,7 @@ import typer
 from dpgp.cli.arguments import Force, ModelFile
 from dpgp.cli.output import Screen, check_output, failures_in_words, print_files
 from dpgp.cli.show import load_model
-from dpgp.progress_bar import working
+from dpgp.progress import working
 
 Output = Annotated[
     Path | None,

@@ -19,7 +19,7 @@ from dpgp.cli.output import (
     print_table,
     shown,
 )
-from dpgp.progress_bar import working
+from dpgp.progress import working
 from dpgp.study.study import Study
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
+from dpgp.choices import DecimalMark
 from dpgp.cli.arguments import Decimals, Force, ModelFile
 from dpgp.cli.output import Screen, check_output, failures_in_words, print_files
 from dpgp.cli.show import load_model
-from dpgp.decimal_mark import DecimalMark
-from dpgp.progress_bar import working
+from dpgp.progress import working
 from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from dpgp.cli.fit import (
     show_and_ask,
 )
 from dpgp.cli.output import Screen, failures_in_words, print_files, shown
-from dpgp.progress_bar import working
+from dpgp.progress import working
 from dpgp.study.errors import UsageError
 from dpgp.study.study import Study
 
@@ -121,6 +121,7 @@ def fit(
             counted = meeting.agreement.rows
             show_and_ask(said, said.rows if counted is None else counted, yes=yes, json=json)
             with working("Fitting"):
-                model = fit_in(meeting, raw, options, thread_count(None), purse)
-        save_model(of_study(model, said), path, overwrite=force)
+                fitted = fit_in(meeting, raw, options, thread_count(None), purse)
+        model = of_study(fitted, said)
+        save_model(model, path, overwrite=force)
     report_model(model, path, json)

@@ -11,7 +11,7 @@ from rich.console import Console
 from dpgp.cli.arguments import Json, ModelFile
 from dpgp.cli.output import STOPPED, Screen, failures_in_words, print_files, print_json, shown
 from dpgp.cli.show import in_words, load_model
-from dpgp.progress_bar import working
+from dpgp.progress import working
 from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:

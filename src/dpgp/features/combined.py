@@ -31,7 +31,7 @@ from dpgp.features.base import (
     side_by_side,
 )
 from dpgp.features.inducing import InducingFeatures, inducing_from_json
-from dpgp.features.placement import Grid
+from dpgp.point_sets import Grid
 from dpgp.types import Array
 
 

@@ -23,11 +23,11 @@ from dpgp.features.base import (
     inverse_root,
     weighted,
 )
-from dpgp.features.placement import as_grid
 from dpgp.kernels.base import takes_vectors
 from dpgp.kernels.bounds import product_factors, variance_bound
 from dpgp.kernels.formula import exported_tree, gram_in_place, mean_gram
 from dpgp.kernels.known import kernel_from_json, kernel_to_json
+from dpgp.point_sets import as_grid
 from dpgp.types import Array
 
 

@@ -100,13 +100,15 @@ def calibrate(
     return Calibration(GRID, believe(counts, noise_std, n, candidates, n_std).cdf)
 
 
-def calibration_share(n: float, mu: float, sensitivity: float = math.sqrt(2.0)) -> float:
+def calibration_share(n: float, mu: float) -> float:
     r"""Share :math:`w` of :math:`\mu^2` for the histogram, from public numbers alone.
 
-    What makes the noise of a bin, :math:`\sigma_h = \Delta/(\mu\sqrt w)`, one in a hundred rows,
+    What makes the noise of a bin, :math:`\sigma_h = \sqrt2/(\mu\sqrt w)`, one in a hundred rows,
     but at least a hundredth and at most a tenth. docs/method.md.
     """
-    return float(np.clip((sensitivity / (BIN_ERROR * n * mu)) ** 2, SMALLEST_SHARE, LARGEST_SHARE))
+    return float(
+        np.clip((math.sqrt(2.0) / (BIN_ERROR * n * mu)) ** 2, SMALLEST_SHARE, LARGEST_SHARE)
+    )
 
 
 def calibration_edges(noise_std: float, n: float) -> Array:

@@ -220,14 +220,11 @@ def _information(release: _Release, xi: Array) -> tuple[Array, Array]:
     S = release.common * ((F.T * (p * variance_of_distance(log_scale))) @ F)
     if covariance is not None:
         S = S + F.T @ (covariance * np.outer(G, G)) @ F
-    S = S + np.diag(release.noise_stds**2 + _slight(S))
+    slight = 1e-9 * float(np.trace(S)) / len(S)
+    S = S + np.diag(release.noise_stds**2 + slight)
     r = release.a - F.T @ (p * (G - slope * at))
     solved = cho_solve(cho_factor(S, lower=True), np.column_stack([r, J]))
     return J.T @ solved[:, 1:], J.T @ solved[:, 0]
-
-
-def _slight(S: Array) -> float:
-    return 1e-9 * float(np.trace(S)) / len(S)
 
 
 def _variance_of_part(V: Array, mean: Array, variance: float) -> float:

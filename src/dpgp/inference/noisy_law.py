@@ -62,21 +62,18 @@ class Candidates(NamedTuple):
     sampling: bool = True
 
 
-def bent_candidates(
-    laws: Iterable[tuple[Law, float]], edges: Array, grid: Array, score: Law = ndtri
-) -> Candidates:
+def bent_candidates(laws: Iterable[tuple[Law, float]], edges: Array, grid: Array) -> Candidates:
     r"""Return every law, a CDF with its log prior, with every bend.
 
     A bend multiplies masses by :math:`1 + f`, :math:`f \sim N(0, \sigma_f^2K)`, so that
-    :math:`S = \sigma_f^2D_bKD_b`, :math:`D_b = \mathrm{diag}(b)`. ``score`` takes a CDF's value to
-    the normal score along which the bend is smooth.
+    :math:`S = \sigma_f^2D_bKD_b`, :math:`D_b = \mathrm{diag}(b)`.
     """
     if edges[-1] != np.inf or not (np.diff(edges) > 0).all():
         raise ValueError("`edges` must increase, and end at infinity.")
     rows = []
     for law, log_prior in laws:
         bins = np.diff(law(edges))
-        cdf, spread = law(grid), np.outer(bins, bins) * _bend_covariance(bins, score)
+        cdf, spread = law(grid), np.outer(bins, bins) * _bend_covariance(bins)
         rows += [(bins, cdf, bend**2 * spread, log_prior) for bend in BEND_SDS]
     places = np.searchsorted(edges[1:-1], (grid[1:] + grid[:-1]) / 2)
     masses, cdfs, spreads, log_priors = (np.array(column) for column in zip(*rows, strict=True))
@@ -231,7 +228,7 @@ def increasing(cdf: Array) -> Array:
     return strict
 
 
-def _bend_covariance(bins: Array, score: Law) -> Array:
+def _bend_covariance(bins: Array) -> Array:
     r"""Covariance of :math:`f` in units of the bend: smooth in the normal score, freer in the tail.
 
     With the score z at the middle of a bin,
@@ -239,7 +236,7 @@ def _bend_covariance(bins: Array, score: Law) -> Array:
     :math:`a = 1 + z^2/4`, centred so that :math:`\sum_j b_jf_j = 0`.
     """
     middles = np.cumsum(bins) - bins / 2
-    z = score(np.clip(middles, EDGE_OF_MASS, 1 - EDGE_OF_MASS))
+    z = ndtri(np.clip(middles, EDGE_OF_MASS, 1 - EDGE_OF_MASS))
     freedom = 1 + TAIL_FREEDOM * z**2
     smooth = np.exp(-0.5 * ((z[:, None] - z) / BEND_LENGTH) ** 2)
     rough = np.eye(len(z))

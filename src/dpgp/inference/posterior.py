@@ -27,8 +27,8 @@ from scipy.special import erf
 from dpgp.arithmetic import NUMPY, TINY
 from dpgp.blas import in_order
 from dpgp.features.base import WhitenedMap, missing_covariance, missing_variance
-from dpgp.features.placement import low_discrepancy_points
 from dpgp.kernels.formula import mean_diagonal, specify, weighted_gram
+from dpgp.point_sets import low_discrepancy_points
 from dpgp.types import Array
 
 

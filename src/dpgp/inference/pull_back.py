@@ -81,10 +81,8 @@ def project_to_simplex(v: Array, total: float) -> Array:
     return projected
 
 
-def minimise(
-    problem: SimplexQuadratic, floor: float, start: Array, tolerance: float = GAP
-) -> Array:
-    r"""Minimiser of `problem`, to a certified gap of `tolerance` times the squared distance.
+def minimise(problem: SimplexQuadratic, floor: float, start: Array) -> Array:
+    r"""Minimiser of `problem`, to a certified gap of `GAP` times the squared distance.
 
     Accelerated projected gradient comes near the face, an active-set method finishes on it; they
     take turns where one pass is not enough. `floor` is :math:`\tfrac12\|\hat B\|^2`, so that
@@ -95,7 +93,7 @@ def minimise(
 
     def solved(p: Array) -> bool:
         distance = max(problem.value(p) + floor, 0.0)
-        return problem.gap(p) <= tolerance * distance + ROUNDING * floor
+        return problem.gap(p) <= GAP * distance + ROUNDING * floor
 
     for _ in range(ROUNDS):
         p = _active_set(problem, _accelerated(problem, p, step), solved)

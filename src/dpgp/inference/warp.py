@@ -90,7 +90,7 @@ def _on_even_edges(u: Array, edges: Array, values: Array) -> Array:
     return np.asarray(values.take(left) + within)
 
 
-def fit_warp(counts: Array, noise_std: float, n: float, mix: float = MIX) -> Warp:
+def fit_warp(counts: Array, noise_std: float, n: float) -> Warp:
     r"""The warp of noisy histograms, one row of `counts` per input over equal bins of [-1, 1].
 
     :math:`g_j(u) = (1 - m)\,u + m\,(2\hat F_j(u) - 1)`, with the density of :math:`\hat F_j` from
@@ -98,11 +98,11 @@ def fit_warp(counts: Array, noise_std: float, n: float, mix: float = MIX) -> War
     :math:`1 + 7m`. Where a metric is learned, :class:`.many.marginals.Marginals` makes
     another map, which leaves a crowd within one of few bins no room. docs/results/laws.md.
     """
-    counts = _checked(counts, noise_std, n, mix)
+    counts = _checked(counts, noise_std, n)
     edges = np.linspace(-1.0, 1.0, counts.shape[1] + 1)
     density = np.array([_cut_peaks(estimate_density(row, noise_std, n)) for row in counts])
     cdf = np.cumsum(density / density.sum(axis=1, keepdims=True), axis=1)
-    values = (1 - mix) * edges[1:] + mix * (2 * cdf - 1)
+    values = (1 - MIX) * edges[1:] + MIX * (2 * cdf - 1)
     values[:, -1] = 1.0
     return Warp(edges, np.column_stack([-np.ones(len(counts)), values]))
 
@@ -156,7 +156,7 @@ def _cut_peaks(density: Array) -> Array:
     return filled
 
 
-def _checked(counts: Array, noise_std: float, n: float, mix: float) -> Array:
+def _checked(counts: Array, noise_std: float, n: float) -> Array:
     """Counts as a finite (D, bins) array."""
     counts = np.asarray(counts, float)
     if counts.ndim != 2 or counts.shape[1] < 2:
@@ -167,6 +167,4 @@ def _checked(counts: Array, noise_std: float, n: float, mix: float) -> Array:
         raise ValueError(
             f"`n` must be positive and `noise_std` not negative, got {n} and {noise_std}."
         )
-    if not 0 <= mix < 1:
-        raise ValueError(f"`mix` must be at least 0 and below 1, got {mix}.")
     return counts

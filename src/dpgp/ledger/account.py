@@ -191,12 +191,12 @@ class Account:
                 return self._closed(record)
             case Other():
                 price = Cost(others=((record.epsilon, record.delta),))
-                return self._with(record.partition, self._total(record.partition) + price)
+                return self._with(record.partition, self.total(record.partition) + price)
 
     def _reserved(self, record: Reserved) -> Account:
         if record.fit in self.running:
             raise LedgerError("a fit is reserved twice.")
-        total = self._total(record.partition)
+        total = self.total(record.partition)
         opened = replace(self, running={**self.running, record.fit: record})
         if record.simulation:
             return replace(opened, simulations=self.simulations + 1)
@@ -213,10 +213,11 @@ class Account:
         reserved, released = Cost.gaussian(fit.mu, fit.eta), _cost_of(record)
         if released.squares > reserved.squares or released.eta > reserved.eta:
             raise LedgerError("a fit released more than it had reserved.")
-        total = released.instead_of(reserved, self._total(fit.partition))
+        total = released.instead_of(reserved, self.total(fit.partition))
         return closed._with(fit.partition, total)
 
-    def _total(self, partition: str | None) -> Cost:
+    def total(self, partition: str | None) -> Cost:
+        """Return what was spent on one group alone, or on everybody; an error of no group."""
         if partition not in self.totals:
             raise LedgerError(
                 f"'{partition}' is not among the groups of people that this ledger declares "

@@ -27,7 +27,7 @@ from dpgp.ledger.records import (
 )
 from dpgp.ledger.storage import LedgerEntry, next_entry
 from dpgp.plain_text import check_names
-from dpgp.privacy.arguments import as_finite_positive, as_non_negative, as_probability
+from dpgp.privacy.arguments import as_choice, as_finite_positive, as_non_negative, as_probability
 from dpgp.privacy.books import BudgetError, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_down, text_up
@@ -98,11 +98,7 @@ class Ledger:
 
     def partition(self, name: str) -> Ledger:
         """Return the same ledger for one of the groups that were declared disjoint."""
-        if name not in self._opened().disjoint:
-            raise LedgerError(
-                f"'{name}' is not among the groups that this ledger declares disjoint; they are "
-                "named when it is created."
-            )
+        self.account().total(name)  # an error where it is none of them
         part = Ledger(self.path)
         part.group = name
         return part
@@ -159,8 +155,7 @@ class Ledger:
 
     def reserve(self, request: FitPrice) -> Reservation:
         """Book the whole price of a fit, durably; a BudgetError where it does not fit."""
-        opened = self._opened()
-        check_relation(opened, request)
+        check_relation(self._opened(), request.neighbours, request.protects)
         record = Reserved(
             fit=secrets.token_hex(16),
             partition=self.group,
@@ -234,7 +229,7 @@ def _cap(
     return Opened(
         as_finite_positive("epsilon", epsilon),
         as_probability("delta", delta),
-        Neighbours.parse(neighbours),
+        as_choice("neighbours", Neighbours, neighbours),
         protects,
         names,
     )
@@ -301,16 +296,16 @@ class Reservation:
             )
 
 
-def check_relation(opened: Opened, request: FitPrice) -> None:
+def check_relation(opened: Opened, neighbours: Neighbours, protects: str) -> None:
     """Refuse a fit about other neighbours or another unit: their budgets do not add up."""
-    if request.neighbours is not opened.neighbours:
+    if neighbours is not opened.neighbours:
         raise LedgerError(
             f"the ledger is about neighbours {opened.neighbours.value}, the fit about "
-            f"{request.neighbours.value}; give the fit the same, or another ledger."
+            f"{neighbours.value}; give the fit the same, or another ledger."
         )
-    if request.protects != opened.protects:
+    if protects != opened.protects:
         remedy = "name the units" if opened.protects == "person" else "name no units"
         raise LedgerError(
-            f"the ledger protects one {opened.protects}, the fit one {request.protects}; {remedy}, "
-            "or use another ledger."
+            f"the ledger protects one {opened.protects}, the fit one {protects}; {remedy}, or use "
+            "another ledger."
         )

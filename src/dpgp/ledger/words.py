@@ -27,7 +27,8 @@ UNFINISHED = "{count} fit(s) never ended: all that they had reserved counts as s
 
 def state(ledger: Ledger) -> dict[str, Any]:
     """Return cap, what is spent of it, and what would still fit."""
-    account, opened = ledger.account(), ledger.account().opened
+    account = ledger.account()
+    opened = account.opened
     return {
         "path": str(ledger.path),
         "epsilon": opened.epsilon,

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.posterior import DIGITS
 from dpgp.inference.warp import MIX
-from dpgp.point_sets import normal_points
+from dpgp.point_sets import low_discrepancy_points, normal_points
 from dpgp.types import Array
 
 if TYPE_CHECKING:

@@ -78,9 +78,9 @@ def step_shares(steps: int) -> list[float]:
     return [(1.0 - LAST_SHARE) / (steps - 1)] * (steps - 1) + [LAST_SHARE]
 
 
-def tail_width(tail_probability: float = TAIL_PROBABILITY) -> float:
+def tail_width() -> float:
     r"""Return :math:`\gamma = \sqrt{1 + 2\sqrt{\ln(1/\beta)} + 2\ln(1/\beta)}`."""
-    log = math.log(1.0 / tail_probability)
+    log = math.log(1.0 / TAIL_PROBABILITY)
     return math.sqrt(1.0 + 2.0 * math.sqrt(log) + 2.0 * log)
 
 

@@ -13,7 +13,7 @@ from dpgp.numeric import check_column_names, column_names, numeric_matrix
 from dpgp.paper.coinpress import coinpress_mean
 from dpgp.paper.model import PaperModel, as_inducing_points, resolve_norm_bound
 from dpgp.paper.posterior import CovarianceTerms, SparsePosterior
-from dpgp.privacy.arguments import as_number, as_probability
+from dpgp.privacy.arguments import as_choice, as_number, as_probability
 from dpgp.privacy.books import Books, GaussianBooks
 from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.neighbours import Neighbours
@@ -59,7 +59,7 @@ def dp_gp_inference(
         Rows and targets: an array or data frame of numbers, or a sequence of strings or graphs for
         a kernel on those. Targets are clipped to ``prior_mean`` ± ``target_bound``.
     inducing_points
-        Public: an array, a :class:`~dpgp.features.placement.Grid`, or a sequence of objects.
+        Public: an array, a :class:`~dpgp.point_sets.Grid`, or a sequence of objects.
     kernel
         A scikit-learn kernel with fixed hyperparameters, or an object that is called like one.
     noise_std
@@ -92,7 +92,7 @@ def dp_gp_inference(
     n_jobs
         Threads for the pass over the rows; all cores by default and with -1, all but one with -2.
     """
-    relation, threads = Neighbours.parse(neighbours), thread_count(n_jobs)
+    relation, threads = as_choice("neighbours", Neighbours, neighbours), thread_count(n_jobs)
     names = column_names(X)
     check_column_names(names)
     box = public_box(X, bounds, kernel)
@@ -113,7 +113,7 @@ def dp_gp_inference(
     rows = read_rows(X, y, model, mean, box, missing)
     source = noise_source(random_state)
 
-    with spending_noted(lambda: Certificate.of_failure(books, source)):
+    with spending_noted(lambda: Certificate.from_books(books, source).of_failure(books)):
         if prior_mean == "coinpress":
             shift = private_mean(rows.targets[0], books.share(mean_share), books, source)
             rows, mean = rows.with_targets(rows.targets - shift), target_bound * shift

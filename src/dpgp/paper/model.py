@@ -12,7 +12,6 @@ import numpy as np
 from dpgp.domain import Box
 from dpgp.features.base import FeatureMap
 from dpgp.features.inducing import kernel_features
-from dpgp.features.placement import Grid
 from dpgp.kernels.base import takes_vectors
 from dpgp.paper.norm_bounds import norm_bound as kernel_norm_bound
 from dpgp.paper.posterior import (
@@ -22,6 +21,7 @@ from dpgp.paper.posterior import (
     Update,
     dp_update,
 )
+from dpgp.point_sets import Grid
 from dpgp.privacy.arguments import as_finite_positive
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.mechanism import GramNoise, GramRelease, moments_noise

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 
-from dpgp.features.placement import Grid, as_grid
 from dpgp.kernels.base import takes_vectors
 from dpgp.kernels.bounds import (
     envelope,
@@ -25,6 +24,7 @@ from dpgp.kernels.bounds import (
     variance_bound,
 )
 from dpgp.kernels.envelopes import BoxCells, bound_sum
+from dpgp.point_sets import Grid, as_grid
 from dpgp.types import Array
 
 ROUNDING_PER_POINT = 1e-12

@@ -50,10 +50,9 @@ def dp_update(
     noise_std: float,
     *,
     covariance: CovarianceTerms = "complete",
-    failure_probability: float = FAILURE_PROBABILITY,
 ) -> Update:
     """Compute q(u) from noisy moments (HM21 eq. 12)."""
-    regulariser = regularisation(len(K_zz), moments.sigma_b, noise_std, failure_probability)
+    regulariser = regularisation(len(K_zz), moments.sigma_b, noise_std, FAILURE_PROBABILITY)
     Sigma = regularised_inverse(K_zz + moments.B_hat / noise_std**2, regulariser)
     v = Sigma @ moments.A_hat
     W = Sigma

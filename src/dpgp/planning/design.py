@@ -19,7 +19,6 @@ from dpgp.features.base import WrittenMap
 from dpgp.features.combined import ConcatenatedFeatures, GridFeatures, additive_features
 from dpgp.features.inducing import InducingFeatures
 from dpgp.features.linear import LinearFeatures
-from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.inference import clipping
 from dpgp.inference.clip_choice import DIRECTIONS
 from dpgp.inference.hyperparameters import default_kernel
@@ -30,6 +29,7 @@ from dpgp.outcomes import NUMBER, OutcomeKind
 from dpgp.planning.forecast import Errors, Outlook, Prospect, after_steps
 from dpgp.planning.prior_functions import Functions, plausible_functions
 from dpgp.planning.setting import Assumption, Setting
+from dpgp.point_sets import low_discrepancy_points, regular_grid
 from dpgp.types import Array
 
 if TYPE_CHECKING:

@@ -24,13 +24,13 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from dpgp.features.base import WhitenedMap
-from dpgp.features.placement import regular_grid
 from dpgp.inference import clipping
 from dpgp.inference.few.evidence import stage_weights
 from dpgp.inference.few.gram_estimate import GramEstimate, IsotropicEstimate, density_estimate
 from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.planning.prior_functions import Functions
 from dpgp.planning.setting import Setting
+from dpgp.point_sets import regular_grid
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.types import Array
 

@@ -22,10 +22,10 @@ import numpy as np
 
 from dpgp.arithmetic import TINY
 from dpgp.features.base import WhitenedMap
-from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.clipping import second_moment, slope
 from dpgp.inference.many.directions import squared_weights
-from dpgp.inference.many.families import REFERENCE, KernelFamily, first_metric, parts
+from dpgp.inference.many.families import KernelFamily
+from dpgp.inference.many.metric import REFERENCE, first_metric, parts
 from dpgp.inference.many.plan import MOST_FEATURES, clip_kappa
 from dpgp.inference.many.target import FIRST_CLIP
 from dpgp.kernels.formula import batch_gram
@@ -33,7 +33,7 @@ from dpgp.options import Options
 from dpgp.planning.design import asked_features
 from dpgp.planning.forecast import Errors
 from dpgp.planning.setting import Assumption, Setting
-from dpgp.point_sets import normal_points
+from dpgp.point_sets import low_discrepancy_points, normal_points
 from dpgp.privacy.mechanism import gram_noise
 from dpgp.types import Array
 

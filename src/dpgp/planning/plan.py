@@ -219,7 +219,8 @@ def plan_of(
     options.check_rows(rows)
     answer = question.answer(rows, options.epsilon)
     _check_rows(rows, answer)
-    _check_use(rows, options.epsilon, answer.errors)
+    if not _beats_the_mean(answer.errors):
+        raise nothing_better(rows, options.epsilon)
     expected = question.forecasts(answer.errors)
     design = planned_design(answer, options)
     why = reasons(question, answer)
@@ -252,11 +253,6 @@ def _check_rows(n: int, answer: Answer) -> None:
             DOCUMENT,
             code="few-rows",
         )
-
-
-def _check_use(n: int, epsilon: float, errors: Errors) -> None:
-    if not _beats_the_mean(errors):
-        raise nothing_better(n, epsilon)
 
 
 def _beats_the_mean(errors: Errors) -> bool:

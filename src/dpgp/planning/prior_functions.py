@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dpgp.features.placement import low_discrepancy_points
 from dpgp.inference.hyperparameters import WeightedPoints, hyper_prior, thin
 from dpgp.kernels.formula import batch_diag, batch_gram
 from dpgp.kernels.known import as_kernel
 from dpgp.kernels.parameters import Measure
 from dpgp.planning.setting import Assumption
-from dpgp.point_sets import normal_points
+from dpgp.point_sets import low_discrepancy_points, normal_points
 from dpgp.types import Array
 
 # Set by hand: the accuracy of a forecast against the time of a plan

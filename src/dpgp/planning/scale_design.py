@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from dpgp.features.inducing import InducingFeatures, ProjectedFeatures
-from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.inference.local_scale import LEVEL_SD, slope_of_distance, variance_of_distance
 from dpgp.kernels.linear import AdditiveRBF, constant, straight
 from dpgp.kernels.stationary import RBF
+from dpgp.point_sets import low_discrepancy_points, regular_grid
 from dpgp.types import Array
 
 TYPICAL = 0.3

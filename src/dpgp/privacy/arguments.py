@@ -1,7 +1,11 @@
 """Checks of public arguments: the name, the rule, and the value, which is public."""
 
 import math
+from enum import Enum
 from numbers import Real
+from typing import TypeVar
+
+Choice = TypeVar("Choice", bound=Enum)
 
 EPSILON, DELTA = 1.0, 1e-6
 """What is asked for where a user says nothing: a factor of at most e, and one in a million."""
@@ -57,3 +61,12 @@ def as_probability(name: str, value: float) -> float:
     if not 0.0 < number < 1.0:
         raise ValueError(f"`{name}` must be greater than 0 and less than 1, got {number}.")
     return number
+
+
+def as_choice(name: str, kind: type[Choice], value: object) -> Choice:
+    """Return the choice that is, or is called, `value`; a ValueError where there is none."""
+    try:
+        return kind(value)
+    except ValueError:
+        names = " or ".join(repr(choice.value) for choice in kind)
+        raise ValueError(f"`{name}` must be {names}, got {value!r}.") from None

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from importlib.metadata import version
 from typing import TYPE_CHECKING, ClassVar
 
+from dpgp import __version__
 from dpgp import markup as cards
+from dpgp.choices import RowsOfUnit
 from dpgp.privacy.books import ApproximateRelease, Books, Event, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
-from dpgp.privacy.provenance import Provenance, StudyRecord
 from dpgp.privacy.rounding import text_down, text_up
-from dpgp.rows_of_unit import RowsOfUnit
 
 if TYPE_CHECKING:
+    from dpgp.privacy.noise import NoiseSource
     from dpgp.privacy.selection import SelectionBudget
 
 
@@ -67,19 +71,9 @@ class Certificate:
             provenance=Provenance.of(source, ledger),
         )
 
-    @classmethod
-    def of_failure(
-        cls,
-        books: Books,
-        source: NoiseSource,
-        rows_per_unit: int = 1,
-        per_person: bool = False,
-        rows_of_unit: RowsOfUnit = RowsOfUnit.FIRST,
-        ledger: str | None = None,
-    ) -> Certificate:
+    def of_failure(self, books: Books) -> Certificate:
         """Tell what was spent until a fit failed: the ε of what was booked, not of the budget."""
-        whole = cls.from_books(books, source, rows_per_unit, per_person, rows_of_unit, ledger)
-        return replace(whole, epsilon=books.spent_epsilon())
+        return replace(self, epsilon=books.spent_epsilon())
 
     @classmethod
     def of_selection(
@@ -211,3 +205,49 @@ def spending_noted(books: Callable[[], Certificate]) -> Iterator[None]:
             error.add_note(spent.note)
             error.spent = spent  # type: ignore[attr-defined]
         raise
+
+
+PACKAGES = ("numpy", "scipy", "opendp")
+"""Packages whose arithmetic or noise a release rests on."""
+
+
+@dataclass(frozen=True)
+class StudyRecord:
+    """The study file that a fit was told by: SHA-256 of its bytes, and its own words for itself."""
+
+    sha256: str
+    title: str | None = None
+    id: str | None = None
+
+    @classmethod
+    def of(cls, content: bytes, title: str | None = None, id: str | None = None) -> StudyRecord:
+        """Describe a file by what was read of it."""
+        return cls(sha256(content).hexdigest(), title, id)
+
+    def __str__(self) -> str:
+        names = [name for name in (self.title, self.id) if name is not None]
+        return ", ".join([*names, f"study file with SHA-256 {self.sha256}"])
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a stranger must know to trust a release, besides its numbers.
+
+    ``ledger`` is the link of the entry in a ledger that the fit was reserved by, if it was,
+    and ``study`` the file that it was told by.
+    """
+
+    random_source: str
+    versions: tuple[tuple[str, str], ...]
+    ledger: str | None = None
+    study: StudyRecord | None = None
+
+    @classmethod
+    def of(cls, source: NoiseSource, ledger: str | None = None) -> Provenance:
+        """Describe this process."""
+        packages = tuple((name, version(name)) for name in PACKAGES)
+        return cls(
+            random_source=source.name,
+            versions=(("dpgp", __version__), ("python", platform.python_version()), *packages),
+            ledger=ledger,
+        )

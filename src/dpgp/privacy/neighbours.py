@@ -13,12 +13,3 @@ class Neighbours(Enum):
     def change(self) -> str:
         """What may happen to one unit, in words: "one row, replaced by any other"."""
         return "replaced by any other" if self is Neighbours.REPLACE else "added or removed"
-
-    @classmethod
-    def parse(cls, value: "str | Neighbours") -> "Neighbours":
-        """Return the relation called `value`; a relation is returned as it is."""
-        try:
-            return cls(value)
-        except ValueError:
-            names = " or ".join(repr(relation.value) for relation in cls)
-            raise ValueError(f"`neighbours` must be {names}, got {value!r}.") from None

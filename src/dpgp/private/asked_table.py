@@ -20,7 +20,7 @@ from dpgp.private.rows import RowReader
 from dpgp.private.source import Source
 from dpgp.private.table_objects import is_table, open_object
 from dpgp.private.table_rows import read_files
-from dpgp.private.tables import TableError, TableFile, clean_name, clean_names, require
+from dpgp.private.tables import TableError, TableFile, clean_name, clean_names, marked, require
 from dpgp.study.errors import Face, Words
 
 MOST_PLACES = 20  # that are listed of bad cells
@@ -35,7 +35,7 @@ class AskedTable:
     unit: str | None
 
     @classmethod
-    def opened(cls, table: Any, target: Any, unit: Any) -> AskedTable:
+    def opened(cls, table: Any, target: Any, unit: Any, decimal: Any = ".") -> AskedTable:
         """Open a table; an error where it is none, or columns are not named."""
         targets = _names(target, "target")
         if not targets:
@@ -46,7 +46,7 @@ class AskedTable:
                 f"{type(unit).__name__}."
             )
         unit = None if unit is None else clean_name(unit)
-        return cls(_opened(table, hold=unit is not None), targets, unit)
+        return cls(marked(_opened(table, hold=unit is not None), decimal), targets, unit)
 
     def inputs(self, bounds: Any, categories: Any) -> tuple[str, ...]:
         """Return the columns that bounds and categories name, or all that are nothing else.
@@ -70,13 +70,21 @@ class AskedTable:
         self,
         inputs: tuple[str, ...],
         options: Options,
-        workers: Engine | None,
-        threads: int,
+        workers: Engine | None = None,
+        threads: int | None = None,
         seed: int | np.random.Generator | None = None,
+        *,
+        show_lines: bool = False,
     ) -> Source:
-        """Go through the table once; a TableError where it does not hold what is wanted."""
+        """Go through the table once; a TableError where it does not hold what is wanted.
+
+        With ``show_lines`` the error tells where its cells are, which is about people.
+        """
         reader = RowReader(inputs, self.targets, self.unit, options)
-        return read_files(self.files, reader, workers, threads, seed)
+        try:
+            return read_files(self.files, reader, workers, threads, seed)
+        except TableError as error:
+            raise _with_lines(error, self.files, reader) if show_lines else error from None
 
 
 def _opened(table: Any, *, hold: bool) -> Sequence[TableFile]:
@@ -102,7 +110,7 @@ def _names(names: Any, argument: str) -> tuple[str, ...]:
 # --- where the cells are that an error complains of: about people, for a curator who asks ---------
 
 
-def with_lines(error: TableError, files: Sequence[TableFile], reader: RowReader) -> TableError:
+def _with_lines(error: TableError, files: Sequence[TableFile], reader: RowReader) -> TableError:
     """Return the error with the first places it is about; as it is where they cannot be told."""
     try:
         places = list(islice(_places(files, reader, str(error)), MOST_PLACES + 1))

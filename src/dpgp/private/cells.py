@@ -17,8 +17,8 @@ from dpgp.categories import Category
 from dpgp.missing_codes import NO_CODES
 from dpgp.missing_codes import Codes as MissingCodes
 from dpgp.numeric import float_of, holds_times
+from dpgp.private.identifiers import MISSING, Codes, Key, keys_of, numbered
 from dpgp.private.tables import TableError, or_refused
-from dpgp.private.units import MISSING, Codes, Key, keys_of, numbered
 from dpgp.study.errors import Words
 from dpgp.types import Array
 

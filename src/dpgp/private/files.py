@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dpgp.decimal_mark import marked
 from dpgp.plain_text import is_name
 from dpgp.private import office_files
 from dpgp.private.arrow_files import (
@@ -27,7 +26,7 @@ from dpgp.private.arrow_files import (
 )
 from dpgp.private.csv_files import CsvFile
 from dpgp.private.table_objects import HeldTable
-from dpgp.private.tables import STANDARD_INPUT, TableError, TableFile, opened_file
+from dpgp.private.tables import STANDARD_INPUT, TableError, TableFile, marked, opened_file
 
 T = TypeVar("T")
 

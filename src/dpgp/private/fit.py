@@ -22,7 +22,7 @@ from dpgp.privacy.exact_sums import UNIT, check_arithmetic
 from dpgp.privacy.noise import MIN_SCALE, NoiseSource, discretisation_cost
 from dpgp.privacy.parts import Dealing, DealtPart
 from dpgp.privacy.rounding import sum_up
-from dpgp.private.source import RowQuestion, Source
+from dpgp.private.source import RowQuestion, RowsBehind, Source
 from dpgp.private.wall import Wall
 from dpgp.progress import told_of
 from dpgp.sites.roster import SitesError
@@ -31,7 +31,6 @@ from dpgp.steps.known import Known
 from dpgp.types import Integers
 
 if TYPE_CHECKING:
-    from dpgp.private.rows import Rows
     from dpgp.sites import Meeting, Site
 
 _log_of_sites = logging.getLogger("dpgp.sites")  # of what stays to be read
@@ -77,7 +76,7 @@ def fit_rows(
     facts = (books, source, options.max_rows_per_unit, options.per_person, options.rows_of_unit)
     with (
         entered(ledger, options, books, steps, source) as link,
-        spending_noted(lambda: Certificate.of_failure(*facts)),
+        spending_noted(lambda: Certificate.from_books(*facts).of_failure(books)),
     ):
         for step in told_of(steps):
             step.learn(known, wall.release(step.query(known), step.share, step.label, step.part))
@@ -176,23 +175,14 @@ def _no_sums(error: Exception) -> SitesError:
     return words
 
 
-@dataclass(frozen=True)
-class SiteRows:
+@dataclass(frozen=True, repr=False)
+class SiteRows(RowsBehind):
     """Our rows, and a meeting that notes every question about them; a Source."""
 
-    rows: Source
     meeting: Meeting
-
-    def __repr__(self) -> str:
-        return "SiteRows(...)"
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    @property
-    def like(self) -> Rows:
-        """No rows, of the type of ours."""
-        return self.rows.like
 
     def total(
         self, question: RowQuestion, threads: int | None = None, part: DealtPart | None = None

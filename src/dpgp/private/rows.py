@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.categories import Category
+from dpgp.choices import Missing
 from dpgp.domain import Box
-from dpgp.missing import Missing
 from dpgp.missing_codes import Codes
 from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.options import Options

@@ -88,23 +88,29 @@ class Source(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class PartOfRows:
-    """A part of the rows of a source, and a source itself."""
+@dataclass(frozen=True, repr=False)
+class RowsBehind:
+    """What a source has of the rows of another."""
 
     rows: Source
-    part: DealtPart
 
     def __repr__(self) -> str:
-        return "PartOfRows(...)"
-
-    def __len__(self) -> int:
-        raise TypeError("how many rows a part has is a secret.")
+        return f"{type(self).__name__}(...)"
 
     @property
     def like(self) -> Rows:
         """No rows, of the type of those that it has."""
         return self.rows.like
+
+
+@dataclass(frozen=True, repr=False)
+class PartOfRows(RowsBehind):
+    """A part of the rows of a source, and a source itself."""
+
+    part: DealtPart
+
+    def __len__(self) -> int:
+        raise TypeError("how many rows a part has is a secret.")
 
     def total(
         self, question: RowQuestion, threads: int | None = None, part: DealtPart | None = None

@@ -8,8 +8,10 @@ read tables.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeVar
 
+from dpgp.choices import DecimalMark
 from dpgp.numeric import what_it_has
 from dpgp.plain_text import clean_name as clean_name
 from dpgp.study.errors import RefusedError, Words
@@ -77,6 +79,14 @@ class TableFile(Protocol):
 def clean_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names of columns in one spelling."""
     return tuple(clean_name(str(name)) for name in names)
+
+
+def marked(files: Iterable[TableFile], decimal: Any) -> list[TableFile]:
+    """Return tables whose numbers have that mark, where they are written as text."""
+    if decimal not in tuple(DecimalMark):
+        raise ValueError("`decimal` must be '.' or ',', the mark in numbers of CSV files.")
+    # only files of text have a mark
+    return [replace(f, decimal=decimal) if hasattr(f, "decimal") else f for f in files]  # type: ignore[type-var]
 
 
 def require(file: TableFile, names: Sequence[str]) -> None:

@@ -1,23 +1,17 @@
-"""Whose row it is, and which rows of a unit count.
+"""Which rows of a unit count.
 
-Every identifier is turned into a key on its own, never beside others. A container that chooses a
-common type lets one person's identifier change those of other people: one missing cell makes a
-column of integers a column of floats, in which long numbers are no longer told apart. So a key is a
-function of one element.
-
-Of each unit some rows count, drawn at random or the first ones in the order of the table: files by
-their paths, rows as they stand in a file. A row's place among the rows of its unit, the unit and a
-key that is drawn once for a fit decide. What a unit keeps so depends on that unit's rows alone, and
-it is the same however the table is cut and whoever reads it. Where a unit's rows may lie in
-different batches and files, memory holds how many rows the units had so far, and which of them may
-count. It is bounded by going through the identifiers several times, each time for other units.
+Some of them do, drawn at random or the first ones in the order of the table: files by their paths,
+rows as they stand in a file. A row's place among the rows of its unit, the unit and a key that is
+drawn once for a fit decide. What a unit keeps so depends on that unit's rows alone, and it is the
+same however the table is cut and whoever reads it. Where a unit's rows may lie in different batches
+and files, memory holds how many rows the units had so far, and which of them may count. It is
+bounded by going through the identifiers several times, each time for other units.
 Proof: docs/proofs/gram_sensitivity.md, §5.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from hashlib import blake2b
@@ -28,121 +22,14 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from dpgp.categories import FIRST_UNSAFE_FLOAT, clean_text, whole_number
-from dpgp.coded_rows import elements
+from dpgp.choices import RowsOfUnit
 from dpgp.privacy.noise import key_of_choices
+from dpgp.private.identifiers import Codes, Key, column_of, keys_of, unit_codes
 from dpgp.private.tables import CHANGED, TableError
-from dpgp.rows_of_unit import RowsOfUnit
 
 if TYPE_CHECKING:
     from dpgp.options import Options
     from dpgp.private.cells import Cells
-
-# --- whose row it is ------------------------------------------------------------------------------
-
-
-Codes = NDArray[np.intp]
-Key = str | bytes
-
-MISSING = {"", ".", "na", "n/a", "#n/a", "nan", "null", "none", "<na>", "nat"}
-_TOO_LONG = 10**1000  # Python refuses to write very long numbers in decimal
-_NARROW_FLOAT = re.compile(r"float(?!64)|half|extension|union|run_end")  # or what may hide one
-
-NOT_AN_IDENTIFIER = (
-    "`units` must say for every row whose it is, by a whole number or a text; none may be missing, "
-    "empty, a fraction, a date, or a float that cannot hold it exactly: fill or remove what is "
-    "missing, and pass long numbers as integers or as text."
-)
-NOT_A_COLUMN = "`units` must hold one identifier for each of the rows of `X`."
-
-
-def unit_codes(units: Any, rows: int) -> Codes:
-    """Return a number for every row, equal where and only where the identifiers' keys are equal."""
-    column = _column(units)
-    if column is None or len(column) != rows:
-        raise ValueError(NOT_A_COLUMN)
-    codes = _codes_of_array(column) if isinstance(column, np.ndarray) else codes_of(column)
-    if codes is None or _has_merged_people(units):
-        raise ValueError(NOT_AN_IDENTIFIER)
-    return codes
-
-
-def codes_of(identifiers: Sequence[Any]) -> Codes | None:
-    """Return a number for every key; None where an element is no identifier."""
-    # of integers equal ones have equal keys
-    are_short = set(map(type, identifiers)) == {int} and max(map(abs, identifiers)) < _TOO_LONG
-    keys = identifiers if are_short else keys_of(identifiers)
-    return None if keys is None else numbered(keys)[1]
-
-
-def keys_of(identifiers: Iterable[Any]) -> list[Key] | None:
-    """Return the key of every identifier; None where an element is none."""
-    keys = []
-    for identifier in identifiers:
-        key = key_of(identifier)
-        if key is None:
-            return None
-        keys.append(key)
-    return keys
-
-
-def key_of(identifier: Any) -> Key | None:
-    """Return the key of one identifier; None for what is missing or cannot be one.
-
-    Text is its own key, in composed characters and without blanks around; a whole number is the
-    text of its digits, so 7, 7.0 and "7" are one person, and "07" is another.
-    """
-    if isinstance(identifier, str):
-        key = clean_text(identifier)
-        return None if len(key) <= 4 and key.casefold() in MISSING else key
-    if isinstance(identifier, bytes):
-        return bytes(identifier) or None
-    is_narrow = isinstance(identifier, np.floating) and not isinstance(identifier, float)
-    number = None if isinstance(identifier, bool) or is_narrow else whole_number(identifier)
-    return None if number is None or abs(number) >= _TOO_LONG else str(number)
-
-
-def _column(units: Any) -> NDArray[Any] | Sequence[Any] | None:
-    """Return the elements; an array only where it came with a type, None for what is no column.
-
-    A list is never made an array, which would have one type for all.
-    """
-    if isinstance(units, list | tuple | range | np.ndarray):
-        return None if isinstance(units, np.ndarray) and units.ndim != 1 else units
-    if _type_of(units) is None or getattr(units, "ndim", 1) != 1:
-        return None
-    if isinstance(_type_of(units), np.dtype):
-        return np.asarray(units)
-    return elements(units)
-
-
-def _type_of(units: Any) -> Any:
-    """Return the type that all elements of a column have; None where each has its own."""
-    return getattr(units, "dtype", getattr(units, "type", None))
-
-
-def _has_merged_people(units: Any) -> bool:
-    """Return whether the column may have lost digits, or hides cells, before it came here."""
-    kind = _type_of(units)
-    inner = getattr(getattr(kind, "categories", None), "dtype", None)
-    narrow = any(_NARROW_FLOAT.search(str(one).lower()) for one in (kind, inner))
-    return narrow or np.ma.is_masked(units)
-
-
-def _codes_of_array(array: NDArray[Any]) -> Codes | None:
-    if array.dtype.kind in "mM":  # dates would become numbers
-        return None
-    if array.dtype.kind not in "iuf":
-        return codes_of(array.tolist())
-    if array.dtype.kind == "f":
-        are_exact = (np.abs(array) < FIRST_UNSAFE_FLOAT) & (array == np.floor(array))
-        if not are_exact.all():
-            return None
-    return np.unique(array, return_inverse=True)[1]
-
-
-# --- which rows of a unit count -------------------------------------------------------------------
-
 
 Flags = NDArray[np.bool_]
 Bits = NDArray[np.uint8]
@@ -219,7 +106,7 @@ def rows_of_units(units: Any, rows: int, quota: Quota) -> Flags:
     codes = unit_codes(units, rows)
 
     def keys(crowded: Codes) -> list[Key]:
-        column, first = _column(units), np.unique(codes, return_index=True)[1]
+        column, first = column_of(units), np.unique(codes, return_index=True)[1]
         found = keys_of(column[row] for row in first[crowded].tolist())  # type: ignore[index]
         assert found is not None  # or there were no codes
         return found
@@ -344,13 +231,6 @@ def _bits(rows: Codes, size: int) -> Bits:
     flags = np.zeros(size, dtype=bool)
     flags[rows] = True
     return np.packbits(flags)
-
-
-def numbered(keys: Iterable[Hashable]) -> tuple[list[Any], Codes]:
-    """Return every key once, and which of these each of the given ones is."""
-    numbers: dict[Hashable, int] = {}
-    number = [numbers.setdefault(key, len(numbers)) for key in keys]
-    return list(numbers), np.array(number, dtype=np.intp)
 
 
 def _place_among_equals(codes: Codes) -> Codes:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from dpgp.missing import Missing
+from dpgp.choices import Missing
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import factor_text, text_up
 from dpgp.report.guarantee import guarantee_in_words, listed, title_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpgp.missing import Missing
+from dpgp.choices import Missing
 from dpgp.model.input_model import weighted_rows
 from dpgp.planning.setting import are_few, nothing_better
 from dpgp.planning.unusable import CERTAIN, CountedLevels

@@ -13,11 +13,11 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
+from dpgp.choices import Passes
 from dpgp.features.base import FeatureMap
 from dpgp.features.inputs import RowValues
 from dpgp.inference.many.plan import Deal, deal_of
 from dpgp.options import STAGES, Options
-from dpgp.passes import Passes
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.mechanism import GramNoise, gram_noise
 from dpgp.privacy.parts import RowPart, dearest

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpgp.missing import Missing
+from dpgp.choices import Missing
 from dpgp.planning.setting import FEWEST
 from dpgp.planning.unusable import CountedLevels, UnusableRowsError, are_unusable
 from dpgp.privacy.mechanism import CountNoise, noise_of_counts

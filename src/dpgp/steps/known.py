@@ -17,12 +17,12 @@ from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import Fit
 from dpgp.inference.local_scale import Distances, LocalScale
 from dpgp.inference.many.dictionary import Dictionary
-from dpgp.inference.many.families import Family, KernelFamily, MetricFamily, first_metric
+from dpgp.inference.many.families import Family, KernelFamily
 from dpgp.inference.many.fit import Growth, MetricFit
 from dpgp.inference.many.marginals import Marginals
+from dpgp.inference.many.metric import MetricFamily, first_metric, line_of_tails
 from dpgp.inference.many.plan import clip_kappa, inducing_points
 from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS, anchors_among
-from dpgp.inference.many.tails import line_of_tails
 from dpgp.inference.many.target import first_clip
 from dpgp.kernels.linear import BrokenLines
 from dpgp.model.fitted import FittedModel, model_class

@@ -9,10 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from dpgp.choices import Missing
 from dpgp.cli.consent import study_pairs
 from dpgp.ledger import Ledger
-from dpgp.ledger.ledger import FitPrice, check_relation
-from dpgp.missing import Missing
+from dpgp.ledger.ledger import check_relation
 from dpgp.options import Options
 from dpgp.plain_text import as_sentence, made_plain
 from dpgp.planning.plan import EPSILONS, Curve, Plan, plan_of
@@ -104,18 +104,9 @@ def _too_much(epsilon: float, left: float) -> str | None:
 
 
 def _relation_problem(options: Options, ledger: Ledger) -> str | None:
-    price = FitPrice(
-        epsilon=options.epsilon,
-        delta=options.delta,
-        mu=0.0,
-        eta=0.0,
-        planned=(),
-        neighbours=options.neighbours,
-        protects="person" if options.per_person else "row",
-        simulation=False,
-    )
+    protects = "person" if options.per_person else "row"
     try:
-        check_relation(ledger.account().opened, price)
+        check_relation(ledger.account().opened, options.neighbours, protects)
     except ValueError as error:
         return as_sentence(said(error, Face.PAGE))
     return None

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from dpgp.privacy.provenance import StudyRecord
+from dpgp.privacy.certificate import StudyRecord
 from dpgp.study.entries import Entry
 from dpgp.study.errors import UsageError, Words
 from dpgp.study.study import Study

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dpgp.domain import Box
     from dpgp.ledger import Ledger
     from dpgp.options import Options
-    from dpgp.privacy.provenance import StudyRecord
+    from dpgp.privacy.certificate import StudyRecord
 
 UNIT_NEEDED = Words(
     "`max_rows_per_unit` needs `units`, one identifier a row, at `fit`.",

@@ -9,12 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dpgp.decimal_mark import DecimalMark
-from dpgp.missing import Missing
-from dpgp.passes import Passes
+from dpgp.choices import DecimalMark, Missing, Passes, RowsOfUnit
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.privacy.neighbours import Neighbours
-from dpgp.rows_of_unit import RowsOfUnit
 from dpgp.study.entries import Entry
 from dpgp.study.errors import UsageError, Words
 from dpgp.study.values import (

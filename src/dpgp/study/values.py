@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpgp.privacy.arguments import as_count
+from dpgp.privacy.arguments import as_choice, as_count
 from dpgp.study.columns import (
     CodeColumn,
     Column,
@@ -134,7 +134,7 @@ def as_true_or_false(name: str, value: Any) -> bool:
 
 
 class ChoiceValue(Value):
-    """One of several words, the values of an enumeration, which parses what Python says."""
+    """One of several words, the values of an enumeration, which Python may name too."""
 
     def __init__(self, kind: Any) -> None:
         words = [choice.value for choice in kind]
@@ -147,7 +147,7 @@ class ChoiceValue(Value):
         super().__init__(type=kind, entry=chosen)
 
     def parsed(self, name: str, value: Any, box: Box, target_box: Box) -> Any:
-        return self.type.parse(value)
+        return as_choice(name, self.type, value)
 
     def plain(self, value: Any) -> str:
         """Return the word, also of what is one."""

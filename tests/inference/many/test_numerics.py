@@ -10,15 +10,10 @@ from dpgp.features.inputs import UnitInputs
 from dpgp.inference.clipping import second_moment
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.directions import gradient_metric, squared_weights, water_filled
-from dpgp.inference.many.families import (
-    REFERENCE,
-    KernelFamily,
-    MetricFamily,
-    kernel_of,
-    metric_root,
-)
+from dpgp.inference.many.families import KernelFamily
 from dpgp.inference.many.fit import Growth, MetricFit
 from dpgp.inference.many.location import locate
+from dpgp.inference.many.metric import REFERENCE, MetricFamily, kernel_of, metric_root
 from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.inference.many.records import (
     Evidence,

@@ -10,10 +10,16 @@ from dpgp import PrivateGPRegressor, export, load
 from dpgp.domain import Box
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.directions import gradient_metric
-from dpgp.inference.many.families import REFERENCE, TAIL_SD, MetricFamily, kernel_of
 from dpgp.inference.many.marginals import estimate_marginals
+from dpgp.inference.many.metric import (
+    FARTHEST_IN_TAILS,
+    REFERENCE,
+    TAIL_SD,
+    MetricFamily,
+    kernel_of,
+    line_of_tails,
+)
 from dpgp.inference.many.records import WeightBelief
-from dpgp.inference.many.tails import FARTHEST, line_of_tails
 from dpgp.verify.file import verify
 
 N, BINS = 4_000, 64
@@ -56,7 +62,7 @@ def test_the_line_is_straight_in_the_input_as_it_is():
     tails = line_of_tails(marginals, np.full(5, True))
     warped = marginals.warp().apply(SCALED)
     mean, sd = SCALED.mean(axis=0), SCALED.std(axis=0)
-    z = np.clip((SCALED - mean) / sd, -FARTHEST, FARTHEST)[:, IS_LONG]
+    z = np.clip((SCALED - mean) / sd, -FARTHEST_IN_TAILS, FARTHEST_IN_TAILS)[:, IS_LONG]
     far = np.abs(z).max(axis=1) > 3.0
     expected = z @ z[far].T / 3
     size = np.sqrt(np.outer(np.sum(z**2, axis=1), np.sum(z[far] ** 2, axis=1))) / 3

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from dpgp.features.placement import low_discrepancy_points, regular_grid
 from dpgp.paper import SparsePosterior, dp_gp_inference
 from dpgp.paper.norm_bounds import norm_bound
+from dpgp.point_sets import low_discrepancy_points, regular_grid
 from dpgp.types import Array
 from dpgp_experiments.baselines.interface import Mixture, Prediction, Problem
 

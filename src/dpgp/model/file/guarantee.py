@@ -31,11 +31,10 @@ from dpgp.privacy.books import (
     GaussianRelease,
     mu_of_guarantee,
 )
-from dpgp.privacy.certificate import Certificate
+from dpgp.privacy.certificate import Certificate, Provenance, StudyRecord
 from dpgp.privacy.exact_sums import FRACTION_BITS, UNIT
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.parts import RowPart
-from dpgp.privacy.provenance import Provenance, StudyRecord
 from dpgp.privacy.rounding import text_up
 from dpgp.privacy.sensitivity import count_sensitivity, gram_sensitivity, histogram_sensitivity
 

@@ -1,8 +1,32 @@
-"""Which rows of a unit count, where it has more than may."""
+"""Small choices of a user, a word each."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+
+
+class Missing(StrEnum):
+    """What happens to rows that are incomplete: they stop a fit, or contribute nothing."""
+
+    ERROR = "error"
+    IGNORE = "ignore"
+
+
+class Passes(StrEnum):
+    """How often a fit of many inputs goes through all rows.
+
+    A few times, where parts of the rows are enough for early stages; or in every stage.
+    """
+
+    FEW = "few"
+    ALL = "all"
+
+
+class DecimalMark(StrEnum):
+    """The mark before the decimals of numbers that are written as text."""
+
+    POINT = "."
+    COMMA = ","
 
 
 class RowsOfUnit(StrEnum):
@@ -10,15 +34,6 @@ class RowsOfUnit(StrEnum):
 
     RANDOM = "random"
     FIRST = "first"
-
-    @classmethod
-    def parse(cls, value: str) -> RowsOfUnit:
-        """Return the rule called ``value``."""
-        try:
-            return cls(value)
-        except ValueError:
-            names = " or ".join(repr(rule.value) for rule in cls)
-            raise ValueError(f"`rows_of_unit` must be {names}, got {value!r}.") from None
 
     @property
     def words(self) -> str:
