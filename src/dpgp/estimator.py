@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.blas import thread_count
 from dpgp.categories import Categories, read_categories
-from dpgp.coded_rows import CodedRows, categories_of, coded_matrix, columns_of
+from dpgp.coded_rows import CodedRows, Kinds, categories_of, coded_matrix, columns_of, kinds_of
 from dpgp.domain import Box
 from dpgp.learned_before import VoidCertificateWarning, in_words, learned_before
 from dpgp.ledger.ledger import ledger_of
@@ -94,7 +94,8 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         if self.engine is not None:
             raise ValueError("`engine` needs files: pass their paths as `X`, and `target`.")
         categories, called = categories_of(X, self.categories), target_names(y)
-        X, y = self._validated(X, y, categories, self._codes(X, y))
+        kinds = kinds_of(X, self.bounds, categories)
+        X, y = self._validated(X, y, kinds, self._codes(X, y))
         targets = y[None] if y.ndim == 1 else y.T
         options = self._options(X.shape[1], len(targets), units is not None, categories, called)
         self._fit_rows(scaled_rows(X, targets, options, units, self.random_state), options)
@@ -219,11 +220,9 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
     def _read_targets(self, y: Any, rows: int, codes: Sequence[Codes]) -> Array:
         """Return the targets as numbers; messages never repeat a value of the data."""
 
-    def _validated(
-        self, X: Any, y: Any, categories: Categories, codes: ColumnCodes
-    ) -> tuple[Array, Array]:
+    def _validated(self, X: Any, y: Any, kinds: Kinds, codes: ColumnCodes) -> tuple[Array, Array]:
         """Check shapes and types; messages never repeat a value of the data."""
-        inputs = coded_matrix(X, categories, codes.inputs, least=2)
+        inputs = coded_matrix(X, kinds, codes.inputs, least=2)
         targets = self._read_targets(y, len(inputs), codes.targets)
         self._check_columns(X, inputs, reset=True)
         return inputs, targets
@@ -264,7 +263,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         options, has_names = self._fitted().options, column_names(X) is not None
         if has_names:  # before cells are read: columns in another order have other levels
             self._check_columns(X, X, reset=False)
-        array = coded_matrix(X, options.box.categories, options.missing_codes.inputs)
+        array = coded_matrix(X, options.box.kinds, options.missing_codes.inputs)
         if not has_names:
             self._check_columns(X, array, reset=False)
         return CodedRows(array)

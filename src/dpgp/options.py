@@ -22,7 +22,8 @@ from dpgp.study.wishes import FAMILIES as FAMILIES
 from dpgp.study.wishes import STAGES as STAGES
 from dpgp.types import Array
 
-MAX_FEATURES = 2000  # matrices of d² numbers, and d³ operations for every θ
+MAX_FEATURES = 2000  # matrices of d² numbers
+MAX_FIXED_FEATURES = 400  # d³ operations for every θ, some 2,000 of them: minutes
 
 MANY_INPUTS = 3
 """From how many inputs on stages learn a metric. With three it has three quarters of the error of a
@@ -177,14 +178,17 @@ def _check_no_wishes(asked: Mapping[str, Any]) -> None:
 
 def _check_points(points: Array | int, families: tuple[str, ...] | None, columns: int) -> None:
     """Raise where inducing points are too many, or contradict families of features."""
-    if not isinstance(points, int):
-        if families is not None:
-            raise ValueError("`features` and given `inducing_points` contradict; give one.")
-        return
     on_grid = "grid" in families if families is not None else columns < MANY_INPUTS
-    features = points**columns if on_grid else points
-    if features > MAX_FEATURES:
+    if isinstance(points, int):
+        features = points**columns if on_grid else points
+    elif families is not None:
+        raise ValueError("`features` and given `inducing_points` contradict; give one.")
+    else:
+        features = len(points)
+    few_inputs = columns < MANY_INPUTS
+    most = MAX_FIXED_FEATURES if few_inputs else MAX_FEATURES
+    if features > most:
         raise ValueError(
-            f"`inducing_points` = {points} make {features} features, more than {MAX_FEATURES}; "
-            "ask for fewer."
+            f"`inducing_points` make {features} features, more than {most}"
+            f"{', the most with one or two inputs' if few_inputs else ''}; ask for fewer."
         )

@@ -45,7 +45,8 @@ class PrivateGPRegressor(
         The guarantee. ``epsilon=float("inf")`` runs the same code without noise: not private.
     bounds
         Public bounds of the inputs: ``(low, high)`` for all, a list, or a mapping by column name.
-        Required, and never read from the data. Values outside are clipped.
+        Required, and never read from the data. Values outside are clipped. Two dates make it a
+        column of dates, counted in days since the lower one. docs/how-to/dates.md.
     categories
         Columns that hold one of a few public levels, with these levels: a mapping by column name,
         or by position from 0. They have no bounds. docs/how-to/categories.md.
@@ -65,8 +66,8 @@ class PrivateGPRegressor(
     stages
         Weights of the stages in the budget, or how many of equal weight.
     passes
-        "few" lets early stages of many inputs ask parts of the rows, where rows are so many that
-        nothing is lost; "all" lets every stage ask all of them.
+        "few" lets early stages and calibration of many inputs ask parts of the rows, where rows are
+        so many that nothing is lost; "all" lets every step ask all of them.
     neighbours
         "replace" or "add-remove": what it means for two data sets to differ in one unit.
     max_rows_per_unit

@@ -211,6 +211,17 @@ def test_residuals_leave_every_bit_alone_wherever_a_row_stands(features):
         assert np.array_equal(result, expected)
 
 
+@pytest.mark.parametrize("leading", [1, 3, 10_000])
+def test_what_is_released_of_a_sum_is_the_same_where_the_rest_is_not_computed(features, leading):
+    rows, residuals, d = make_rows(300), make_residuals(features), features.dimension
+    whole = exact_gram(rows, features, residuals)
+    some = exact_gram(rows, features, residuals, leading=leading)
+    stds = gram_noise(1.0, 1.0, 1, Neighbours.REPLACE).matrix(d, 1, leading)
+    released = np.triu(~np.isnan(stds))
+    assert np.array_equal(some[released], whole[released])
+    assert not some[np.isnan(stds)].any()
+
+
 def test_residuals_are_clipped_and_scaled(features):
     rows, residuals = make_rows(200), make_residuals(features)
     d = features.dimension

@@ -188,14 +188,17 @@ def _predicted(
 
 
 def _inputs(model: FittedModel, cells: Cells, names: Sequence[str]) -> Array:
-    """Return columns of numbers, or of the numbers of their levels."""
+    """Return columns of numbers, or of the numbers of their levels or dates."""
     import numpy as np
 
     def column(k: int) -> Array:
-        category, codes = model.inputs.box.category(k), model.options.missing_codes.of_input(k)
-        if category is None:
-            return cells.numbers(names[k], codes)
-        return cells.known_levels(names[k], category, codes)
+        box, codes = model.inputs.box, model.options.missing_codes.of_input(k)
+        category, days = box.category(k), box.days(k)
+        if category is not None:
+            return cells.known_levels(names[k], category, codes)
+        if days is not None:
+            return cells.known_days(names[k], days, codes)
+        return cells.numbers(names[k], codes)
 
     return np.column_stack([column(k) for k in range(len(names))])
 

@@ -213,6 +213,8 @@ def _column_rows(about: dict[str, Any]) -> list[list[str]]:
 def _extent(column: dict[str, Any]) -> tuple[str, str]:
     if "levels" in column:
         return f"levels {', '.join(map(str, column['levels']))}", ""
+    if "unit" in column:
+        return column["low"], column["high"]
     return f"{column['low']:g}", f"{column['high']:g}"
 
 

@@ -179,12 +179,12 @@ class FittedModel(
     def raw_inputs(self, X: Any) -> Array:
         """Return rows as numbers; an error where columns or cells are not what the model takes."""
         inputs = self._inputs(X).values
-        categories = self.options.box.categories  # none at all where all inputs are numbers
-        for name, category, column in zip(self.input_names, categories, inputs.T, strict=False):
-            if category is not None and np.isnan(column).any():
+        kinds = self.options.box.kinds  # none at all where all inputs are numbers
+        for name, kind, column in zip(self.input_names, kinds, inputs.T, strict=False):
+            if kind is not None and np.isnan(column).any():
                 raise ValueError(
-                    f"column '{name}' of `X` must hold its public levels alone to be predicted: "
-                    f"{category.words}; leave other rows out."
+                    f"column '{name}' of `X` must hold {kind.cells} alone to be predicted: "
+                    f"{kind.words}; leave other rows out."
                 )
         if not np.isfinite(inputs).all():
             raise ValueError(
@@ -200,8 +200,8 @@ class FittedModel(
         box, count = self.options.box, self.options.columns
         codes, columns = self.options.missing_codes.inputs, named_columns(X, box.names)
         if columns is not None:
-            return CodedRows(coded_columns(columns, tuple(map(box.category, range(count))), codes))
-        inputs = coded_matrix(X, box.categories, codes)
+            return CodedRows(coded_columns(columns, box.kinds, codes))
+        inputs = coded_matrix(X, box.kinds, codes)
         if inputs.shape[1] != count:
             raise ValueError(f"`X` must have {count} columns, got {inputs.shape[1]}.")
         return CodedRows(inputs)

@@ -78,7 +78,7 @@ def fit_rows(
         entered(ledger, options, books, steps, source) as link,
         spending_noted(lambda: Certificate.from_books(*facts).of_failure(books)),
     ):
-        for step in told_of(steps):
+        for step in told_of(steps, public_rows):
             step.learn(known, wall.release(step.query(known), step.share, step.label, step.part))
         return known.fitted(Certificate.from_books(*facts, ledger=link))
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from dpgp.categories import Category
 from dpgp.choices import Missing
+from dpgp.dates import Days
 from dpgp.domain import Box
 from dpgp.missing_codes import Codes
 from dpgp.numeric import numeric_matrix, numeric_vector
@@ -44,18 +45,22 @@ _IGNORE = (
 )
 _THESE_ROWS = "to let these rows contribute nothing, or remove them"
 _OF_CELLS = Words(*(f"if they are few, {ignore} {_THESE_ROWS}" for ignore in _IGNORE))
-_OF_LEVELS = Words(
-    *(
-        f"write levels in the spelling of the cells, and if few others are left, {ignore} "
-        f"{_THESE_ROWS}"
-        for ignore in _IGNORE
-    )
-)
+_SPELLING = {
+    Category: "write levels in the spelling of the cells",
+    Days: "write every date with a year of four digits first, and no other numbers or texts",
+}
+"""What to do about cells that are none of the levels, or no dates."""
+_OF_KINDS = {
+    kind: Words(*(f"{how}, and if few others are left, {do} {_THESE_ROWS}" for do in _IGNORE))
+    for kind, how in _SPELLING.items()
+}
 """Where nearly all cells are such, ignoring them would leave nothing; nobody counts them here."""
-_A_CATEGORY = Words(
-    "name it in `categories` if it holds levels",
-    "name it with --category if it holds levels",
-    "choose “predict from it: a category” if it holds levels",
+_A_CATEGORY_OR_DATES = Words(
+    "name it in `categories` if it holds levels, give dates as its `bounds` if it holds dates",
+    "name it with --category if it holds levels, give dates as its bounds if it holds dates, as in "
+    "--feature visit:2019-01-01:2024-12-31",
+    "choose “predict from it: a category” if it holds levels, type dates as its bounds if it holds "
+    "dates",
 )
 _CLASSES = Words(
     "fit a PrivateGPClassifier if it holds classes",
@@ -149,7 +154,7 @@ def scaled_rows(
     a unit are drawn anew at every call, unless ``seed`` simulates.
     """
     if options.missing is Missing.ERROR:
-        check_public_levels(X, options.box)
+        check_public_kinds(X, options.box)
     box, known = options.target_box, np.isfinite(targets).all(axis=0)
     errors = [targets.T] if options.outcome.unreadable_is_error else []
     usable = usable_rows(options.missing, X, *errors) & known
@@ -162,15 +167,15 @@ def scaled_rows(
     return Rows(X, np.where(usable, scaled, 0.0), usable, readable)
 
 
-def check_public_levels(X: Array, box: Box) -> None:
-    """Raise where a category has a cell that is none of its public levels; never says which."""
-    for column, category in enumerate(box.categories):
-        if category is not None and np.isnan(X[:, column]).any():
+def check_public_kinds(X: Array, box: Box) -> None:
+    """Raise where a cell is no date, or none of the public levels; never says which."""
+    for column, kind in enumerate(box.kinds):
+        if kind is not None and np.isnan(X[:, column]).any():
             raise ValueError(
-                f"column '{box.column_names('input')[column]}' must hold its public levels alone: "
-                f"{category.words}; write them in the spelling of the cells, and if few rows have "
-                'other or missing ones, pass missing="ignore" to let them contribute nothing while '
-                "they stay in the count."
+                f"column '{box.column_names('input')[column]}' must hold {kind.cells} alone: "
+                f"{kind.words}; {_SPELLING[type(kind)]}, and if few rows have other or missing "
+                'ones, pass missing="ignore" to let them contribute nothing while they stay in the '
+                "count."
             )
 
 
@@ -218,9 +223,9 @@ class RowReader:
 
     def rows(self, cells: Cells) -> Rows:
         """Return rows whose targets are scaled, as if every one were of another unit."""
-        box = self.options.box
+        box, columns = self.options.box, len(self.inputs)
         X = np.column_stack(
-            [self._input(cells, k, box.category(k)) for k in range(len(self.inputs))]
+            [self._input(cells, k, kind) for k, kind in enumerate(box.kinds or [None] * columns)]
         )
         targets = np.stack([self._target(cells, k) for k in range(len(self.targets))])
         return scaled_rows(X, targets, self.options, None)
@@ -233,20 +238,22 @@ class RowReader:
             return self._complete(cells, name, codes, _CLASSES)
         return cells.levels(name, category)
 
-    def _input(self, cells: Cells, k: int, category: Category | None) -> Array:
-        """Return numbers, or those of levels; codes for missing values are none of these."""
-        name = self.inputs[k]
-        if category is None:
-            own = self.options.missing_codes.of_input(k)
-            return self._complete(cells, name, own, _A_CATEGORY)
-        codes = cells.levels(name, category)
-        if self.options.missing is Missing.ERROR and np.isnan(codes).any():
+    def _input(self, cells: Cells, k: int, kind: Category | Days | None) -> Array:
+        """Return numbers, or those of levels or dates; codes for missing values are none."""
+        name, codes = self.inputs[k], self.options.missing_codes.of_input(k)
+        if kind is None:
+            return self._complete(cells, name, codes, _A_CATEGORY_OR_DATES)
+        if isinstance(kind, Category):
+            numbers = cells.levels(name, kind)
+        else:
+            numbers = cells.days(name, kind, codes)
+        if self.options.missing is Missing.ERROR and np.isnan(numbers).any():
             raise TableError(
-                f"{cells.where}column '{name}' has cells that are missing or none of its public "
-                f"levels: {category.words}",
-                _OF_LEVELS,
+                f"{cells.where}column '{name}' has cells that are missing or {kind.other_cells}: "
+                f"{kind.words}",
+                _OF_KINDS[type(kind)],
             )
-        return codes
+        return numbers
 
     def _complete(self, cells: Cells, name: str, codes: Codes, otherwise: Words) -> Array:
         numbers = cells.numbers(name, codes, otherwise)

@@ -38,11 +38,16 @@ def exact_gram(
     joint: bool = False,
     n_jobs: int | None = None,
     block_rows: int = BLOCK_ROWS,
+    leading: int | None = None,
 ) -> Integers:
-    """Return Σψψᵀ in integer units, ψ = (φ(x), targets or residuals)."""
+    """Return Σψψᵀ in integer units, ψ = (φ(x), targets or residuals).
+
+    Where it is said, products of features are those of the ``leading`` ones.
+    """
     size = features.rows_per_call or block_rows
     public = public_block(features.filler, source.like, size)
-    return source.total(GramSum(features, residuals, public, joint), n_jobs)
+    question = GramSum(features, residuals, public, leading, joint)
+    return source.total(question, n_jobs)
 
 
 def exact_histograms(
@@ -68,13 +73,15 @@ class GramSum:
     features: FeatureMap
     residuals: RowValues | None
     public: Rows
+    leading: int | None = None
     joint: bool = False
 
     def partial(self, batches: Iterable[Rows]) -> Partial:
         """Return the sum over all batches."""
         size, arithmetic = len(self.public), self._arithmetic()
         blocks = _blocks(batches, self.features.filler, size)
-        return Partial(sum_columns(blocks, self._columns, self._dimension, size), arithmetic)
+        total = sum_columns(blocks, self._columns, self._dimension, size, self._wanted)
+        return Partial(total, arithmetic)
 
     def _columns(self, block: Rows, out: Array) -> Array:
         return integer_columns(block, self.features, self.residuals, out, joint=self.joint)
@@ -89,6 +96,12 @@ class GramSum:
     @property
     def _dimension(self) -> int:
         return self.features.dimension + len(self.public.targets)
+
+    @property
+    def _wanted(self) -> tuple[int, int] | None:
+        if self.leading is None or self.leading >= self.features.dimension:
+            return None
+        return self.leading, len(self.public.targets)
 
 
 @dataclass(frozen=True)

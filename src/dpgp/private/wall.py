@@ -113,8 +113,15 @@ class Wall:
         """Release the Gram matrix of features and clipped residuals."""
         if query.joint != self.options.outcome.is_joint:
             raise ValueError("a row's targets are bounded together, or one by one.")
-        features, joint = query.features, query.joint
-        totals = exact_gram(asked.rows, features, query.residuals, joint=joint, n_jobs=self.threads)
+        features, leading, joint = query.features, query.leading, query.joint
+        totals = exact_gram(
+            asked.rows,
+            features,
+            query.residuals,
+            joint=joint,
+            n_jobs=self.threads,
+            leading=leading,
+        )
         release = release_exact_gram(
             totals,
             features.dimension,
@@ -122,7 +129,7 @@ class Wall:
             label=asked.label,
             books=asked.books,
             source=self.source,
-            leading=query.leading,
+            leading=leading,
             joint=joint,
         )
         return release.adding_up() if joint else release

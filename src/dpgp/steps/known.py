@@ -21,7 +21,7 @@ from dpgp.inference.many.families import Family, KernelFamily
 from dpgp.inference.many.fit import Growth, MetricFit
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.metric import MetricFamily, first_metric, line_of_tails
-from dpgp.inference.many.plan import clip_kappa, inducing_points
+from dpgp.inference.many.plan import EARLY_POINTS, clip_kappa, early_stages, inducing_points
 from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS, anchors_among
 from dpgp.inference.many.target import first_clip
 from dpgp.kernels.linear import BrokenLines
@@ -37,6 +37,7 @@ from dpgp.privacy.books import share_of_mu
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import Purpose, Step
+from dpgp.steps.stage import Stage
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -172,11 +173,7 @@ class Known:
         if self.line is None:
             raise ValueError("a fit of many inputs starts with a line.")
         options, rows = self.options, self.synthetic[:ROWS]
-        points, growth = self._points(rows, self.signal), None
-        parts = self._parts_of_stages
-        if parts:
-            growth = Growth(1 + len(parts), points)  # after the line and them
-            points = self._points(rows, self.signal * parts[0].fraction)
+        points, growth = self._points_by_stage(rows)
         dictionary = Dictionary(self._family(rows), points, rows, asked_features(options))
         fit = MetricFit(
             self.inputs, dictionary, self.locations, self.n, self.kappa, options.outcome, growth
@@ -219,6 +216,17 @@ class Known:
         """Parts of the rows that early stages ask."""
         stages = (step.part for step in self.steps if step.purpose is Purpose.FUNCTION)
         return [part for part in stages if part is not None]
+
+    def _points_by_stage(self, rows: Array) -> tuple[Array, Growth | None]:
+        """Return the inducing points to start with, and when which others replace them."""
+        points, parts = self._points(rows, self.signal), self._parts_of_stages
+        if parts:
+            early, first = len(parts), self._points(rows, self.signal * parts[0].fraction)
+        else:
+            stages = sum(isinstance(step, Stage) for step in self.steps)
+            early, first = early_stages(stages), points[:EARLY_POINTS]
+        is_same = len(first) == len(points) or self.options.inducing_points is not None
+        return (points, None) if is_same or not early else (first, Growth(1 + early, points))
 
     def _points(self, rows: Array, signal: float) -> Array:
         """Return inducing points: those that were asked for, or as many synthetic rows."""

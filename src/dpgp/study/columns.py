@@ -1,10 +1,13 @@
-"""Columns as a command has them: NAME:LOW:HIGH, NAME:LEVEL,LEVEL and NAME:CODE,CODE."""
+"""Columns as a command has them: NAME:LOW:HIGH, NAME:LEVEL,LEVEL and NAME:CODE,CODE.
+
+Bounds are numbers, or dates as texts.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dpgp.plain_text import NAME_RULE, clean_name, is_name
 from dpgp.study.errors import UsageError
@@ -13,18 +16,22 @@ WHY_PUBLIC = "bounds are public knowledge and never read from the data"
 WHY_LEVELS_ARE_PUBLIC = "levels are public knowledge and never read from the data"
 
 
+Bound = float | str
+"""A number, or a date as ISO 8601 writes it."""
+
+
 class Column(NamedTuple):
     """A column and its public bounds."""
 
     name: str
-    low: float
-    high: float
+    low: Bound
+    high: Bound
 
     def __str__(self) -> str:
-        return f"{self.name}, from {self.low:g} to {self.high:g}"
+        return f"{self.name}, from {_shown(self.low)} to {_shown(self.high)}"
 
     @property
-    def bounds(self) -> tuple[float, float]:
+    def bounds(self) -> tuple[Any, Any]:
         """The pair (low, high)."""
         return self.low, self.high
 
@@ -126,14 +133,27 @@ def _checked_name(name: str) -> str:
     return clean_name(name)
 
 
-def checked_column(name: str, low: float, high: float) -> Column:
+def checked_column(name: str, low: Bound, high: Bound) -> Column:
     """Return a column under its name in one spelling; a UsageError where it cannot be meant."""
-    clean = _checked_name(name)
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise UsageError(
-            f"the bounds of '{name}' must be finite, the lower one first, got {low:g} and {high:g}."
-        )
+    clean, got = _checked_name(name), f"got {_shown(low)} and {_shown(high)}"
+    if isinstance(low, str) != isinstance(high, str):
+        raise UsageError(f"the bounds of '{name}' must be two numbers or two dates, {got}.")
+    finite = all(isinstance(end, str) or math.isfinite(end) for end in (low, high))
+    if not (finite and low < high):  # type: ignore[operator]  # dates are in order as texts
+        raise UsageError(f"the bounds of '{name}' must be finite, the lower one first, {got}.")
     return Column(clean, low, high)
+
+
+def read_bound(text: str) -> Bound:
+    """Read a number or a date; a ValueError where it is neither."""
+    from dpgp.dates import date_of
+
+    found = date_of(text)
+    return float(text) if found is None else found.isoformat()
+
+
+def _shown(bound: Bound) -> str:
+    return bound if isinstance(bound, str) else f"{bound:g}"
 
 
 def check_distinct(columns: Sequence[Column | LevelColumn]) -> None:
@@ -148,9 +168,10 @@ def _read_column(option: str, text: str) -> Column:
     # names may hold colons: the bounds are what follows the last two
     name, *ends = text.rsplit(":", 2)
     try:
-        low, high = (float(end) for end in ends)
+        low, high = (read_bound(end) for end in ends)
     except ValueError:
         raise UsageError(
-            f"{option} '{text}' must end in public bounds, as in 'age:2:18'; {WHY_PUBLIC}."
+            f"{option} '{text}' must end in public bounds, as in 'age:2:18' or "
+            f"'visit:2019-01-01:2024-12-31'; {WHY_PUBLIC}."
         ) from None
     return checked_column(name, low, high)

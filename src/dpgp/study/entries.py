@@ -18,6 +18,7 @@ from dpgp.study.columns import (
     checked_codes,
     checked_column,
     checked_levels,
+    read_bound,
 )
 from dpgp.study.errors import Face, UsageError, Words
 
@@ -105,7 +106,7 @@ def bounds_of(entry: Entry) -> tuple[Column, ...]:
     def column(name: str, bounds: Any) -> Column:
         try:
             # text is a sequence too: 18 is not 1 and 8
-            low, high = (float(end) for end in (bounds if isinstance(bounds, list) else ()))
+            low, high = (read_bound(end) for end in (bounds if isinstance(bounds, list) else ()))
         except (TypeError, ValueError):
             raise entry.error(
                 f"must give '{name}' two public bounds, as in '{name}: [2, 18]'; {WHY_PUBLIC}"

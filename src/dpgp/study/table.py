@@ -138,9 +138,9 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "bounds", BoundsValue(),
-        "What to predict from, with its public bounds; repeat for several.",
+        "What to predict from, with its public bounds, numbers or dates; repeat for several.",
         python=EVERYWHERE, commands=COMMANDS, flags=("--feature",), key="features",
-        field="predict from it: a number", setting=True,
+        field="predict from it: a number or a date", setting=True,
         lack=Lack("nothing to predict from", "--feature age:2:18"),
     ),
     Option(

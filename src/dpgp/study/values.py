@@ -198,7 +198,7 @@ class BoundsValue(Value):
         return pairs[0] if len(pairs) == 1 else pairs
 
     def setting(self, name: str, options: Options) -> list[list[float] | None]:
-        """Return the bounds of every column, null for categories."""
+        """Return the bounds of every column as numbers, null for categories."""
         box = getattr(options, self.box)
         return [
             [float(box.low[k]), float(box.high[k])] if box.category(k) is None else None

@@ -10,6 +10,7 @@ from dpgp.verify import shares
 from dpgp.verify.claim import GRID_BITS, ROUNDING, ClaimedRelease, are_close
 from dpgp.verify.contents import ClaimedFit, ClaimedStage
 
+CALIBRATION = "residual histograms"
 LAW_BINS = 22
 COARSE_BINS, FINE_BINS, FINE_FROM = 14, 28, 80
 MOST_FEATURES, LEADING = 400, 128
@@ -150,14 +151,14 @@ AFTER_STAGES = (
         is_taken=lambda fit: LOCAL_SCALE.is_taken(fit) and shares.sweeps_of_scale(fit) > 1,
     ),
     PlannedStep(
-        "residual histograms", "histograms", _targets,
+        CALIBRATION, "histograms", _targets,
         lambda fit, release: _exactly(fit.targets * _calibration_bins(fit, release)),
         lambda fit: fit.calibrates, shares.for_calibration,
         lambda fit: not fit.laws_are_known,
     ),
 )  # fmt: skip
 
-OF_PARTS = ("law of residuals", "local scale", "local scale again", "residual histograms")
+OF_PARTS = ("law of residuals", "local scale", "local scale again", CALIBRATION)
 """What asks a part of the rows where early stages do."""
 
 OTHERS = (*BEFORE_STAGES, LAW, *AFTER_STAGES)
@@ -174,7 +175,10 @@ def expected_steps(fit: ClaimedFit) -> tuple[PlannedStep, ...]:
     stages = _stages(fit, rest)
     cut = min(2, len(stages) - 1) if between else 0
     steps = (*before, *stages[:cut], *between, *stages[cut:], *after)
-    return steps if deal is None else _dealt(fit, steps, *deal, rest)
+    if deal is not None:
+        return _dealt(fit, steps, *deal, rest)
+    part = shares.calibration_part(fit)
+    return tuple(replace(s, part=part) if s.label == CALIBRATION else s for s in steps)
 
 
 def _dealt(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -171,9 +172,11 @@ class MetricFit:
             return
         with ThreadPoolExecutor(len(dictionaries)) as pool:
             readings = list(pool.map(self._read_in, dictionaries))
-        for evidence, dictionary, targets in readings:
-            if evidence > value:
-                value, self.dictionary, self.targets = evidence, dictionary, targets
+        evidence, dictionary, targets = max(readings, key=itemgetter(0))
+        if evidence > value:
+            self.dictionary, self.targets = dictionary, targets
+            for target in targets:
+                target.believe(dictionary)
 
     def _metric(self, rough: Any) -> Array:
         """Return the average over targets of the metric in which f, less a part, is smooth."""
@@ -184,7 +187,7 @@ class MetricFit:
     def _read_in(self, dictionary: Dictionary) -> tuple[float, Dictionary, list[Target]]:
         """Return what all records say in another dictionary, with its evidence."""
         targets = [target.starting_in(dictionary.family) for target in self.targets]
-        evidence = sum(target.learn(dictionary) for target in targets)
+        evidence = sum(target.weigh(dictionary) for target in targets)
         return evidence, dictionary, targets
 
     @property

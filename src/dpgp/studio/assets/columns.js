@@ -1,6 +1,6 @@
 // What is public about the columns: typed here, never read from the table.
 
-import { clearFaults, countOf, el, fault, field, numberFault, numberInput, numberOf, radios, textInput } from "./dom.js";
+import { clearFaults, countOf, daysOf, el, fault, field, numberFault, numberInput, numberOf, radios, textInput } from "./dom.js";
 import { KINDS, ROLES, isSeveral, isYesNo, levelsOf, state, withRole } from "./study.js";
 
 const MANY = 12;
@@ -87,7 +87,8 @@ function ends(column, k) {
   const low = numberInput(`low-${k}`, column.low, { oninput: () => { column.low = low.value; } });
   const high = numberInput(`high-${k}`, column.high, { oninput: () => { column.high = high.value; } });
   const parts = [
-    field(boundLabel("Lowest", column), low), field(boundLabel("Highest", column), high),
+    field(boundLabel("Lowest", column), low), field(boundLabel("Highest", column), high,
+      column.role === "number" ? "Two numbers, or two dates as 2019-01-31." : undefined),
   ];
   const { hint } = column;
   if (hint && "low" in hint) {
@@ -217,10 +218,12 @@ function checkColumn(column, k, at) {
     checkClasses(column, k, at);
     return;
   }
-  const low = numberOf(column.low);
-  const high = numberOf(column.high);
-  if (low === null) numberFault(at(`low-${k}`), "Type a number.");
-  if (high === null) numberFault(at(`high-${k}`), "Type a number.");
+  const isDate = column.role === "number" && [column.low, column.high].some((end) => daysOf(end) !== null);
+  const [read, what] = isDate ? [daysOf, "Type a date as well."] : [numberOf, "Type a number."];
+  const low = read(column.low);
+  const high = read(column.high);
+  if (low === null) numberFault(at(`low-${k}`), what);
+  if (high === null) numberFault(at(`high-${k}`), what);
   else if (low !== null && high <= low) fault(at(`high-${k}`), "Must be above the lowest.");
   if (column.role === "target" && state.kind === "counts" && low !== null && low < 0) fault(at(`low-${k}`), "A count is never below 0.");
 }

@@ -26,7 +26,7 @@ export const state = {
 export const ROLES = [
   ["none", "not used"],
   ["target", "predict it"],
-  ["number", "predict from it: a number"],
+  ["number", "predict from it: a number or a date"],
   ["category", "predict from it: a category"],
 ];
 
