@@ -77,6 +77,11 @@ REGISTRY = {
         "PrivateGPClassifier on real people, beside private logistic regression and a network",
         5,
     ),
+    "classes": Experiment(
+        "dpgp_experiments.classes",
+        "Several classes together, beside one by one, logistic regression and boosting",
+        3,
+    ),
     "rare": Experiment(
         "dpgp_experiments.rare",
         "Rare outcomes: average probability, log loss beside the constant's, reliability",

@@ -18,6 +18,7 @@ from dpgp.inference.posterior import Posterior
 from dpgp.inference.recorded import Corrections, GridRecords, RecordedGuard
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
+from dpgp.outcomes import OutcomeKind
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -40,18 +41,27 @@ class FixedFit:
 
     def take(self, release: GramRelease, share: float, *, renew: bool) -> None:
         """Update the beliefs about every target."""
-        for k, fit in enumerate(self.targets):
-            fit.add(StageRelease.of(release, k, fit.clip, fit.weights, fit.n, fit.outcome))
+        asked = zip(self.targets, self.clips, self.centres, strict=True)
+        for k, (fit, clip, centre) in enumerate(list(asked)):
+            fit.add(StageRelease.of(release, k, clip, centre, fit.n, fit.outcome))
 
     @property
     def centres(self) -> list[Array]:
-        """The means of the weights so far, 0 before the first stage."""
-        return [fit.weights for fit in self.targets]
+        """The means of the weights so far, 0 before the first stage; of classes they add up."""
+        weights = [fit.weights for fit in self.targets]
+        return list(weights - np.mean(weights, axis=0)) if self._outcome.is_joint else weights
 
     @property
     def clips(self) -> list[float]:
-        """Where the next stage clips residuals."""
+        """Where the next stage clips residuals, one by one or their norm."""
+        if self._outcome.is_joint:
+            values = np.array(self.centres) @ self.targets[0].models[0].atoms.T
+            return [self._outcome.joint_clip(values)] * len(self.targets)
         return [fit.clip for fit in self.targets]
+
+    @property
+    def _outcome(self) -> OutcomeKind:
+        return self.targets[0].outcome
 
     @property
     def residual_sds(self) -> list[float]:

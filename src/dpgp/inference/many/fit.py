@@ -145,6 +145,18 @@ class MetricFit:
             self._renew(value)
         for target in self.targets:
             target.move(self.dictionary)
+        if self.outcome.is_joint:
+            self._add_up()
+
+    def _add_up(self) -> None:
+        """Let centres add up to nothing, and clip where no row's residuals together reach."""
+        excess = np.mean(self.centres, axis=0)
+        for target in self.targets:
+            target.shift_centre(-excess, self.dictionary)
+        centres = np.array([target.centre_at_synthetic for target in self.targets])
+        clip = self.outcome.joint_clip(centres)
+        for target in self.targets:
+            target.clip = clip / target.location.scale
 
     def _note(self, release: GramRelease) -> None:
         """Keep the second moments of a stage, without its features."""

@@ -206,7 +206,7 @@ class Target:
             )
             for record in self.records
         ]
-        self.location, sd = place, math.sqrt(1.0 - place.centre**2) / place.scale
+        self.location, sd = place, place.sd_of_two / place.scale
         self.centre = Centre(np.zeros(len(self.centre.weights)), 0.0 * ones)
         self.tau = self.forecast = sd
         self.clip = self._largest_residual
@@ -324,6 +324,11 @@ class Target:
         """Return the weights of the centre in units of the public bounds."""
         place = self.location
         return np.asarray(place.centre * dictionary.one + place.scale * self.centre.weights)
+
+    def shift_centre(self, weights: Array, dictionary: Dictionary) -> None:
+        """Move the centre by a function, given in units of the public bounds."""
+        shift, old = weights / self.location.scale, self.centre
+        self.centre = Centre(old.weights + shift, old.values + dictionary.at_synthetic(shift))
 
     @property
     def centre_at_synthetic(self) -> Array:

@@ -34,6 +34,7 @@ from dpgp.inference.recorded import Recorded
 from dpgp.kernels.known import kernel_from_json, kernel_to_json, own_kernel_from_json
 from dpgp.model.file.categories import (
     CLASSES_FROM,
+    SEVERAL_CLASSES_FROM,
     SIGNED_FROM,
     box_to_json,
     classes_to_json,
@@ -64,7 +65,7 @@ from dpgp.packed import pack_document, unpack_document
 from dpgp.privacy.certificate import Certificate
 
 KIND = "dpgp model"
-FORMAT = CLASSES_FROM
+FORMAT = SEVERAL_CLASSES_FROM
 """Newest format. A file has the oldest that can hold its outcome, so that older programs read what
 they can. Formats 1 and, where there are categories, 2 had no function of the scale, and the law of
 absolute residuals."""
@@ -87,7 +88,7 @@ _FIELDS = (
     "input_density",
     "stages",
 )
-_OPTIONAL = ("id", "findings", "shifts", "log_odds", "records", "members")
+_OPTIONAL = ("id", "findings", "shifts", "log_odds", "records", "members", "class_weights")
 _MODEL = (
     "kernel",
     "noise",
@@ -109,7 +110,7 @@ def encode(model: FittedModel, records: bool = True) -> dict[str, Any]:
     parts = zip(model.posteriors, model.calibrations, scales, strict=True)
     target_box = model.options.target_box
     version = model.outcome.file_format
-    classes = {} if version < FORMAT else {"classes": classes_to_json(target_box)}
+    classes = {} if version < CLASSES_FROM else {"classes": classes_to_json(target_box)}
     targets = {**box_to_json(target_box), **classes}
     document = {
         "about": about(model.certificate),
@@ -121,7 +122,7 @@ def encode(model: FittedModel, records: bool = True) -> dict[str, Any]:
         "guarantee": certificate_to_json(model.certificate),
         "settings": settings_to_json(model.options),
         "inputs": inputs_to_json(model.inputs),
-        "targets": {**targets, "as_columns": model.n_targets > 1},
+        "targets": {**targets, "as_columns": len(target_box.low) > 1},
         "features": features_to_json(features),
         "scale_features": features_to_json(model.scales[0].features) if model.scales else None,
         "models": [_model_to_json(*part) for part in parts],
@@ -164,6 +165,8 @@ def decode(document: Any) -> FittedModel:
     members = _members(document)
     certificate = _certificate(fields["guarantee"], members)
     options = settings_from_json(fields["settings"], inputs.box, target_box, certificate.per_person)
+    if options.n_targets != len(models):
+        raise ModelFileError(f"`models` must be {options.n_targets}, as `targets` say.")
     stages = stages_from_json(fields["stages"], len(models), features.dimension, options.outcome)
     model = model_class(options.outcome)(
         options=options,
