@@ -79,9 +79,25 @@ def _line(value: Any) -> str:
 
 def read_document(path: str | os.PathLike[str]) -> Any:
     """Return the value of a JSON file, each name once in an object, and all numbers finite."""
+    content = _content(path)
+    check_size(content)
+    return parsed(content)
+
+
+def check_size(*contents: bytes) -> None:
+    """Refuse texts that would take more memory than any model when all of them are parsed."""
+    if sum(map(len, contents)) > LARGEST_FILE:
+        raise ModelFileError("the file is larger than 192 MB, more than any model.")
+    for sign, most in _MOST.items():
+        if sum(content.count(sign) for content in contents) > most:
+            raise ModelFileError("the file holds more values than any model.")
+
+
+def parsed(content: bytes) -> Any:
+    """Return the value of a text whose size was checked."""
     try:
         return json.loads(
-            _text(path),
+            _ascii(content).decode("ascii"),
             object_pairs_hook=_object,
             parse_float=_finite,
             parse_constant=_refuse_constant,
@@ -94,18 +110,13 @@ def read_document(path: str | os.PathLike[str]) -> Any:
         raise ModelFileError("the file is not JSON: damaged, or not a model of dpgp.") from None
 
 
-def _text(path: str | os.PathLike[str]) -> str:
+def _content(path: str | os.PathLike[str]) -> bytes:
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         raise ModelFileError("a model is read from a file, not from a folder or a device.")
     with open(path, "rb") as file:
         # Python asks for as much memory as it is told to read
-        content = file.read(min(status.st_size, LARGEST_FILE) + 1)
-    if len(content) > LARGEST_FILE:
-        raise ModelFileError("the file is larger than 192 MB, more than any model.")
-    if any(content.count(sign) > most for sign, most in _MOST.items()):
-        raise ModelFileError("the file holds more values than any model.")
-    return _ascii(content).decode("ascii")
+        return file.read(min(status.st_size, LARGEST_FILE) + 1)
 
 
 def _ascii(content: bytes) -> bytes:

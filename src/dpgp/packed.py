@@ -7,16 +7,21 @@ import binascii
 import json
 import math
 import zlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dpgp.checked_values import ModelFileError, as_choice, as_fields, as_items, as_whole
+from dpgp.json_document import LARGEST_FILE, check_size, parsed
 from dpgp.types import Array
 
 MOST_BYTES = 2**28
 """Bytes that one packed value may become: some text of a stranger's file becomes a thousand times
 as many."""
+
+MOST_UNPACKED = 2**25
+"""Numbers that all packed arrays of a file may hold: as doubles, a quarter of a gigabyte."""
 
 LEVEL = 6  # of zlib; released sums are noise, which higher levels compress no better
 SINGLE, DOUBLE = "<f4", "<f8"
@@ -56,12 +61,34 @@ def pack_document(document: dict[str, Any]) -> str:
     return pack_bytes(json.dumps(document, allow_nan=False, separators=(",", ":")).encode())
 
 
-def unpack_document(value: Any, where: str) -> Any:
-    """Return the document that a text holds."""
-    try:
-        return json.loads(unpack_bytes(value, where, MOST_BYTES))
-    except (ValueError, RecursionError):
-        raise ModelFileError(f"`{where}` does not hold a document.") from None
+def unpack_documents(values: Sequence[Any], where: str) -> list[Any]:
+    """Return the documents that texts hold; all of them together are no larger than a file."""
+    contents: list[bytes] = []
+    for value in values:
+        left = LARGEST_FILE - sum(map(len, contents))
+        contents.append(unpack_bytes(value, where, left))
+    check_size(*contents)
+    documents = [parsed(content) for content in contents]
+    check_room(documents)
+    return documents
+
+
+def check_room(document: Any) -> None:
+    """Refuse values whose packed arrays would take more memory together than any model's."""
+    if _numbers_in(document) > MOST_UNPACKED:
+        raise ModelFileError("the file packs more numbers than any model has.")
+
+
+def _numbers_in(value: Any) -> int:
+    """Return how many numbers the shapes of packed arrays promise, wherever they are."""
+    if isinstance(value, list):
+        return sum(_numbers_in(part) for part in value if isinstance(part, list | dict))
+    if not isinstance(value, dict):
+        return 0
+    shape = value.get("shape")
+    if isinstance(shape, list) and all(type(size) is int for size in shape):
+        return math.prod(map(abs, shape))
+    return sum(map(_numbers_in, value.values()))
 
 
 def pack_bytes(content: bytes) -> str:

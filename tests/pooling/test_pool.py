@@ -13,6 +13,8 @@ import dpgp
 from dpgp import PrivateGPRegressor, load, pool
 from dpgp.checked_values import ModelFileError
 from dpgp.inference.recorded import PlaceBelief
+from dpgp.json_document import LARGEST_FILE, digest
+from dpgp.packed import SINGLE, pack, pack_bytes, pack_document, unpack_documents
 from dpgp.pooling import PoolingError
 from dpgp.pooling.agreement import softened
 from dpgp.pooling.reading import Reading
@@ -192,6 +194,87 @@ def test_what_somebody_in_all_releases_pays_is_verified(tmp_path):
     assert not verify(tmp_path / "bad.json")[-1].holds
     with pytest.raises(ModelFileError, match="guarantee"):
         load(tmp_path / "bad.json")
+
+
+@pytest.fixture(scope="module")
+def pooled(few, tmp_path_factory):
+    """Return the file of a pooled model, as values."""
+    path = tmp_path_factory.mktemp("pooled") / "model.json"
+    pool(few[:2]).save(path)
+    document = json.loads(path.read_text())
+    del document["digest"]
+    return document
+
+
+def written(document, folder):
+    path = folder / "model.json"
+    path.write_text(json.dumps({**document, "digest": digest(document)}))
+    return path
+
+
+def contradictions(document, folder):
+    found = verify(written(document, folder))
+    return {finding.question for finding in found if not finding.holds}
+
+
+def with_member(document, edit):
+    """Return the file with a release that was changed by whoever knows the format."""
+    (member,) = unpack_documents(document["members"][:1], "members")
+    edit(member)
+    return {**document, "members": [pack_document(member), *document["members"][1:]]}
+
+
+def test_a_pooled_file_promises_what_its_releases_do(pooled, tmp_path):
+    simulated = {"it claims to be private", *(f"release {k} of 2 holds by itself" for k in (1, 2))}
+    assert contradictions(pooled, tmp_path) == simulated
+    sums = "for somebody in all releases their μ² add up"
+    for edit, question in {
+        "about": ({**pooled, "about": "Guarantee: exp(0.1)."}, "its words say what its numbers do"),
+        "settings": (
+            {**pooled, "settings": {**pooled["settings"], "epsilon": 0.1}},
+            "what was asked for is what is promised",
+        ),
+        "people": ({**pooled, "guarantee": {**pooled["guarantee"], "per_person": True}}, sums),
+        "relation": (
+            {**pooled, "guarantee": {**pooled["guarantee"], "neighbours": "add-remove"}},
+            sums,
+        ),
+        "name": ({**pooled, "id": "0" * 32}, "its name is that of its sums"),
+    }.values():
+        assert question in contradictions(edit, tmp_path)
+
+
+def test_releases_of_a_pooled_file_are_different_and_unchanged(pooled, tmp_path):
+    def changed(member):
+        member["stages"][0]["targets"][0]["c"] += 1.0
+
+    path = written(with_member(pooled, changed), tmp_path)
+    assert "its name is that of its sums" in verify(path)[1].detail
+    with pytest.raises(ModelFileError, match="id"):
+        load(path)
+    path = written({**pooled, "members": pooled["members"][:1] * 2}, tmp_path)
+    for reads in (verify, load):
+        with pytest.raises(ModelFileError, match="each once"):
+            reads(path)
+
+
+def test_packed_text_that_becomes_too_much_is_refused_before_it_does(pooled, tmp_path):
+    lists = pack_bytes(b"[" + b"[]," * 2**20 + b"[]]")
+    constants = pack_bytes(b'{"epsilon": NaN}')
+    large = pack_bytes(b" " * (LARGEST_FILE // 2 + 1))
+    for members in ([lists], [constants], [large, large]):
+        path = written({**pooled, "members": members}, tmp_path)
+        for reads in (verify, load):
+            with pytest.raises(ModelFileError):
+                reads(path)
+    zeros = pack(np.zeros((2**23, 1)), SINGLE)
+
+    def many(member):
+        member["records"]["targets"] = [{"bias": [0, 0, 0], "guard": zeros}] * 5
+
+    path = written(with_member(pooled, many), tmp_path)
+    with pytest.raises(ModelFileError, match="packs more numbers"):
+        load(path)
 
 
 def test_relations_that_differ_are_said_of_replaced_units(few):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from dpgp.checked_values import (
     LARGEST,
@@ -25,6 +28,7 @@ MANY_INPUTS = 3
 TYPICAL_ROWS = 2000.0
 """What shares are chosen for where the number of rows is private: docs/method.md."""
 MOST_STAGES = 1000
+NAME_DIGITS = 32
 CLOSE_TO_GAUSSIAN = 1e-9
 
 Tree = Mapping[str, Any]
@@ -97,11 +101,11 @@ class ClaimedFit:
 
 def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
     """Read all of a file that its releases must have made; a ModelFileError where it is none."""
-    settings, inputs = _object(document, "settings"), _object(document, "inputs")
+    settings, inputs = settings_of(document), _object(document, "inputs")
     models = as_items(document.get("models"), "models", MOST_TARGETS)
     levels = _levels(inputs)
     columns = len(as_items(inputs.get("low"), "inputs.low", LARGEST))
-    has_classes = _object(document, "targets").get("classes") is not None
+    has_classes = _has_classes(_object(document, "targets"), len(models))
     is_weighted = settings.get("weight_bound") is not None
     complete = settings.get("missing") == "error" and not has_classes and not is_weighted
     findings = _object(document, "findings", optional=True)
@@ -133,11 +137,38 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
     )
 
 
+def settings_of(document: Tree) -> dict[str, Any]:
+    """Return what was asked for; a ModelFileError where it is no object."""
+    return _object(document, "settings")
+
+
+def name_of_sums(document: Tree) -> str:
+    """Return the start of SHA-256 over the sums (c, A) of all stages, target by target."""
+    stages = as_items(document.get("stages"), "stages", MOST_STAGES)
+    parts = [as_items(_field(stage, "targets"), "stages.targets") for stage in stages]
+    sums = [
+        np.append(as_number(_field(part, "c"), "c"), as_vector(_field(part, "A"), "A"))
+        for target in zip(*parts, strict=False)
+        for part in target
+    ]
+    return hashlib.sha256(np.concatenate(sums).astype("<f8").tobytes()).hexdigest()[:NAME_DIGITS]
+
+
 def _object(parent: Any, name: str, *, optional: bool = False) -> dict[str, Any]:
     value = parent.get(name, {} if optional else None) if isinstance(parent, Mapping) else None
     if not isinstance(value, dict):
         raise ModelFileError(f"`{name}` must be an object with named fields.")
     return value
+
+
+def _has_classes(targets: Tree, models: int) -> bool:
+    """Return whether the target is one of several classes: of two there is one model, of K K."""
+    if targets.get("classes") is None:
+        return False
+    count = len(as_items(targets["classes"], "targets.classes"))
+    if models != (1 if count == 2 else count):
+        raise ModelFileError("`models` must be one of two `classes`, or one of each of more.")
+    return True
 
 
 def _row_weight(findings: Tree) -> float:

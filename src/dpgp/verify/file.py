@@ -24,7 +24,7 @@ from dpgp.verify.claim import (
     recomputed_mu,
     sensitivities_follow,
 )
-from dpgp.verify.contents import ClaimedFit, read_fit
+from dpgp.verify.contents import ClaimedFit, name_of_sums, read_fit, settings_of
 from dpgp.verify.pooled import members_of, wrong_composition
 from dpgp.verify.steps import (
     expected_steps,
@@ -46,7 +46,7 @@ ONLY_THE_SIGNER = (
     "That the noise was drawn as stated, from a secret source, and is not known to anybody. "
     "Whoever rewrites all noise of a file for another budget leaves no contradiction.",
     "That nothing else was published of these people, and that what else the file holds, such as "
-    "its posterior and the density of its inputs, was computed from these releases alone.",
+    "its posterior, records and density of the inputs, was computed from these releases alone.",
     "That bounds, columns and options were not read from the data.",
     "That rows are people, one person's rows carry one identifier, and no more of them count than "
     "stated, where people are protected.",
@@ -83,17 +83,23 @@ def _pooled(document: dict[str, Any]) -> Iterator[Finding]:
     """Verify every release by itself, and their guarantee together."""
     members = members_of(document)
     for number, member in enumerate(members, start=1):
-        found = _verified(member)
+        found = _verified(member, compose=False)  # half a second each, and decides nothing
         wrong = [f"{each.question}: no, {each.detail}" for each in found if not each.holds]
         question = f"release {number} of {len(members)} holds by itself"
         yield _contradictions(question, wrong, f"{len(found)} checks, model {member.get('id')}")
-    question = "for somebody in all releases their μ² add up"
     claim = read_claim(document.get("guarantee"))
+    yield _privacy(claim)
+    yield _name(document)
+    yield _words(
+        claim, document.get("about"), f", for somebody who is in all {len(members)} releases"
+    )
+    yield _settings(claim, settings_of(document))
+    question = "for somebody in all releases their μ² add up"
     said = f"claimed ({claim.epsilon:g}, {claim.delta:g}), μ = {claim.mu:.6g}"
     yield _contradictions(question, wrong_composition(document, members), said)
 
 
-def _verified(document: dict[str, Any]) -> tuple[Finding, ...]:
+def _verified(document: dict[str, Any], *, compose: bool = True) -> tuple[Finding, ...]:
     """Check a release whose digest was checked."""
     claim = read_claim(document.get("guarantee"))
     fit = read_fit(document, claim)
@@ -101,11 +107,12 @@ def _verified(document: dict[str, Any]) -> tuple[Finding, ...]:
         _privacy(claim),
         _source(claim),
         _words(claim, document.get("about")),
-        _settings(claim, document["settings"]),
+        _settings(claim, settings_of(document)),
         _sensitivities(claim),
         _noise(claim),
         _mu(claim),
-        _epsilon(claim),
+        _epsilon(claim, compose=compose),
+        _name(document),
         *_steps(fit),
     )
 
@@ -129,8 +136,9 @@ def _source(claim: Claim) -> Finding:
     return Finding(question, source_agrees(claim), claim.random_source)
 
 
-def _words(claim: Claim, about: Any) -> Finding:
-    return Finding("its words say what its numbers do", words_agree(claim, about), claim.statement)
+def _words(claim: Claim, about: Any, whose: str = "") -> Finding:
+    agree = words_agree(claim, about, whose)
+    return Finding("its words say what its numbers do", agree, claim.statement)
 
 
 def _settings(claim: Claim, settings: dict[str, Any]) -> Finding:
@@ -172,18 +180,26 @@ def _mu(claim: Claim) -> Finding:
     return Finding("μ is the root of the sum of squares", are_close(claim.mu, mu), f"μ = {mu:.6g}")
 
 
-def _epsilon(claim: Claim) -> Finding:
+def _epsilon(claim: Claim, *, compose: bool) -> Finding:
     """δ at the claimed ε in closed form decides; composed distributions round up by design."""
     question = "ε and δ follow from the noise, and all of them was spent"
     if claim.promises_nothing:
         return Finding(question, True, "ε is infinite: nothing is promised")
     delta = recomputed_delta(claim)
     detail = f"claimed ({claim.epsilon:g}, {claim.delta:g}); recomputed δ = {delta:.6g} at this ε"
-    epsilon = composed_epsilon(claim)
+    epsilon = composed_epsilon(claim) if compose else None
     if epsilon is not None:
         detail += f", and ε = {epsilon:.4f} at this δ by composed privacy loss distributions"
     is_spent = recomputed_delta(claim, SPARED) > claim.delta
     return Finding(question, delta <= claim.delta * (1.0 + ROUNDING) and is_spent, detail)
+
+
+def _name(document: dict[str, Any]) -> Finding:
+    """Compare its name, which older files lack, with the sums that give it."""
+    computed = name_of_sums(document)
+    return Finding(
+        "its name is that of its sums", document.get("id", computed) == computed, computed
+    )
 
 
 def _steps(fit: ClaimedFit) -> Iterator[Finding]:
@@ -231,7 +247,7 @@ SEEDED = "NumPy's generator with a seed: simulation, not private"
 _OF_SITES = re.compile(r"(.+); a share of it by each of (\d{1,9}) sites, (\d{1,9}) of them trusted")
 
 NOT_PRIVATE = "NOT PRIVATE"
-_STATEMENT = "({}, {})-differential privacy, mu = {}."
+_STATEMENT = "({{}}, {{}})-differential privacy, mu = {{}}{whose}."
 _ABOUT = (
     "for any two data sets that differ in one unit {unit}, any outcome of the fit is at most "
     "exp({{}}) times as likely from one as from the other, plus {{}}."
@@ -251,8 +267,11 @@ def source_agrees(claim: Claim) -> bool:
     return named == (SEEDED if claim.seeded else SECRET)
 
 
-def words_agree(claim: Claim, about: Any) -> bool:
-    """Return whether ``statement`` and ``about`` promise what the guarantee does, and no more."""
+def words_agree(claim: Claim, about: Any, whose: str = "") -> bool:
+    """Return whether ``statement`` and ``about`` promise what the guarantee does, and no more.
+
+    ``whose`` is what the statement ends with where it is not of everybody alike.
+    """
     what, _, promise = as_text(about, "about").partition("Guarantee: ")
     if not claim.is_private:
         return NOT_PRIVATE in claim.statement and NOT_PRIVATE in what
@@ -260,7 +279,7 @@ def words_agree(claim: Claim, about: Any) -> bool:
     numbers = (claim.epsilon, claim.delta)
     return (
         NOT_PRIVATE not in what
-        and _says(claim.statement, _STATEMENT, (*numbers, claim.mu))
+        and _says(claim.statement, _STATEMENT.format(whose=whose), (*numbers, claim.mu))
         and _says(promise, _ABOUT.format(unit=unit), numbers)
     )
 

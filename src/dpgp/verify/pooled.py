@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpgp.checked_values import ModelFileError, as_items
-from dpgp.packed import unpack_document
+from dpgp.packed import unpack_documents
 from dpgp.verify.claim import ROUNDING, Claim, are_close, delta_of, read_claim, recomputed_mu
 
 MOST_MEMBERS = 1000
@@ -16,11 +16,13 @@ MOST_MEMBERS = 1000
 def members_of(document: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the documents of the releases that were pooled."""
     packed = as_items(document.get("members"), "members", MOST_MEMBERS)
-    members = [unpack_document(each, "members") for each in packed]
+    members = unpack_documents(packed, "members")
     if len(members) < 2 or not all(isinstance(member, dict) for member in members):
         raise ModelFileError("`members` must hold two models or more.")
     if any("members" in member for member in members):
         raise ModelFileError("`members` must be releases, not pooled models.")
+    if len({str(member.get("id")) for member in members}) < len(members):
+        raise ModelFileError("`members` must be different releases, each once.")
     return members
 
 
@@ -31,6 +33,8 @@ def wrong_composition(document: dict[str, Any], members: Sequence[dict[str, Any]
     factor = _factors(claims)
     mu = math.hypot(*(k * recomputed_mu(each) for k, each in zip(factor, claims, strict=True)))
     wrong = [] if are_close(claim.mu, mu) else [f"μ is {claim.mu:g}, and {mu:g} recomputed"]
+    if _unit(claim) != _common_unit(claims):
+        wrong.append("what is protected is not what all releases protect")
     if any(each.seeded for each in claims) != claim.seeded:
         wrong.append("whether noise is secret is not that of all releases")
     if claim.promises_nothing:
@@ -41,6 +45,18 @@ def wrong_composition(document: dict[str, Any], members: Sequence[dict[str, Any]
     if delta_of(mu, eta, claim.epsilon) > claim.delta * (1.0 + ROUNDING):
         wrong.append(f"ε = {claim.epsilon:g} is smaller than what all releases cost together")
     return wrong
+
+
+def _unit(claim: Claim) -> tuple[str, bool, int]:
+    return claim.neighbours, claim.per_person, claim.rows_per_unit
+
+
+def _common_unit(claims: Sequence[Claim]) -> tuple[str, bool, int]:
+    """Return who is protected by all: replaced where relations differ, people where all say so."""
+    relations = {claim.neighbours for claim in claims}
+    persons = all(claim.per_person for claim in claims)
+    rows = max(claim.rows_per_unit for claim in claims) if persons else 1
+    return relations.pop() if len(relations) == 1 else "replace", persons, rows
 
 
 def _factors(claims: Sequence[Claim]) -> list[float]:

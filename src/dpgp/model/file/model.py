@@ -61,7 +61,7 @@ from dpgp.model.file.releases import (
 )
 from dpgp.model.file.settings import settings_from_json, settings_to_json
 from dpgp.model.fitted import FittedModel, model_class
-from dpgp.packed import pack_document, unpack_document
+from dpgp.packed import check_room, pack_document, unpack_documents
 from dpgp.privacy.certificate import Certificate
 
 KIND = "dpgp model"
@@ -196,10 +196,13 @@ def _members(document: dict[str, Any]) -> tuple[FittedModel, ...]:
     if "members" not in document:
         return ()
     packed = as_items(document["members"], "members", MOST_MEMBERS)
-    members = [unpack_document(each, "members") for each in packed]
+    members = unpack_documents(packed, "members")
     if any(isinstance(member, dict) and "members" in member for member in members):
         raise ModelFileError("`members` must be releases, not pooled models.")
-    return tuple(decode(member) for member in members)
+    read = tuple(decode(member) for member in members)
+    if len({member.id for member in read}) < len(read):
+        raise ModelFileError("`members` must be different releases, each once.")
+    return read
 
 
 def _certificate(value: Any, members: tuple[FittedModel, ...]) -> Certificate:
@@ -218,6 +221,7 @@ def _records(
     """Return what stages measured, where the file has it."""
     if "records" not in document:
         return None
+    check_room(document["records"])
     return records_from_json(document["records"], features, stages, rows, columns)
 
 
