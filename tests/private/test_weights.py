@@ -114,6 +114,33 @@ def test_a_row_moves_sums_by_its_weight(query, weight):
     assert np.abs(found - expected).max() <= (2 * math.sqrt(weight) + SMALL) * SMALL * UNIT**2
 
 
+@given(weight=st.floats(0, 1), far=st.sampled_from([1.5, 1e12, 1e300]))
+def test_a_light_row_far_outside_counts_as_one_at_the_bound(weight, far):
+    """Were it weighted before it is cut, a target of 1/√v would count in full."""
+    grams = [
+        exact_gram(rows_of([[(0.5, 0.5, y, weight, True, True, True)]]), LINE) for y in (far, 1.0)
+    ]
+    assert np.array_equal(*grams)
+
+
+JOINT = st.tuples(*[VALUES] * 5, WEIGHTS)
+
+
+@given(row=JOINT, other=JOINT)
+def test_classes_of_rows_with_weights_keep_their_norm_together(row, other):
+    def gram(*made):
+        x, z, *targets, weights = (np.array(column) for column in zip(*made, strict=True))
+        usable = np.ones(len(made), dtype=bool)
+        rows = Rows(np.column_stack([x, z]), np.stack(targets), usable, weights=weights)
+        return exact_gram(rows, LINE, joint=True, block_rows=16).astype(float)
+
+    bound, light = QUERIES["gram"][1], (0.3, -0.2, 0.5, 0.1, -0.4, 0.7)
+    moved = np.linalg.norm(gram(light, row) - gram(light, other))
+    assert moved <= bound(Neighbours.REPLACE, 1) * UNIT**2
+    gone = np.linalg.norm(gram(light, row) - gram(light))
+    assert gone <= bound(Neighbours.ADD_REMOVE, 1) * UNIT**2
+
+
 def test_counts_are_rounded_down():
     rows = rows_of([[(0.0, 0.0, 0.0, 1 / 3, True, True, True)]])
     assert exact_count(rows, COUNTS).tolist() == [2**40 // 3, 2**40 // 9, 2**40 // 3, 2**40 // 3]
