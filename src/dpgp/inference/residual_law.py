@@ -12,6 +12,7 @@ law is Gaussian until a histogram has told it. docs/method.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -192,20 +193,15 @@ def measured_law(belief: LawBelief, largest: float) -> ResidualLaw:
     masses /= masses.sum(axis=1, keepdims=True)
     log_sds = np.log(masses @ z**2) / 2
     tables, sds = masses @ _moments(z), np.exp(log_sds)
-    shapes = np.array(
-        [
-            [_rescaled(row, sd, k) for row, sd in zip(table, sds, strict=True)]
-            for table, k in zip(tables, POWERS, strict=True)
-        ]
-    )
+    shapes = _rescaled(tables, sds, POWERS)
     odds = float(weights @ suspect)
     blur = max(BLUR, 1.0 - abs(2.0 * odds - 1.0))
     moments = (1 - blur) * np.einsum("k,mka->ma", weights, shapes) + blur * gaussian_law().moments
     log_sd, error = _mean_and_sd(weights, log_sds)
     parts = few_at_once(len(weights))
     raw = np.sum([_biases(belief.only(part), z, suspect[part]) for part in parts], axis=0)
-    sd, powers = float(np.exp(log_sd)), (1, 2, 2, 2, 2)
-    scaled = np.array([_rescaled(row, sd, k) for row, k in zip(raw, powers, strict=True)])
+    sd = float(np.exp(log_sd))
+    scaled = _rescaled(raw[:, None], np.array([sd]), (1, 2, 2, 2, 2))[:, 0]
     biases, beyond = scaled[:3], scaled[3:]
     return ResidualLaw(
         _usable(moments),
@@ -256,9 +252,15 @@ def _mean_and_sd(weights: Array, values: Array) -> tuple[Array, Array]:
     return mean, np.sqrt(weights @ (values - mean) ** 2)
 
 
-def _rescaled(table: Array, sd: float, power: int) -> Array:
-    """Return a table over raw clips over clips in sds, and in powers of the sd."""
-    return np.asarray(np.interp(CLIPS * sd, CLIPS, table) / sd**power)
+def _rescaled(tables: Array, sds: Array, powers: Sequence[int]) -> Array:
+    """Return tables, (tables, sds, raw clips), over clips in sds and in powers of the sd."""
+    clips = sds[:, None] * CLIPS
+    left = np.minimum(np.searchsorted(CLIPS, clips, side="right"), len(CLIPS) - 1) - 1
+    share = np.minimum((clips - CLIPS[left]) / np.diff(CLIPS)[left], 1.0)
+    near, far = (np.take_along_axis(tables, k[None], axis=2) for k in (left, left + 1))
+    return np.asarray(
+        (near + share * (far - near)) / sds[:, None] ** np.array(powers)[:, None, None]
+    )
 
 
 POWERS = (0, 2, 4, 2)
