@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,7 @@ LAWS = {
 }  # fmt: skip
 
 
+@cache
 def found(name, n, noise_std, seed=0, scale=1.0):
     rng = np.random.default_rng(seed)
     rows = scale * LAWS[name](n, rng)
@@ -34,6 +37,7 @@ def found(name, n, noise_std, seed=0, scale=1.0):
     return measured_law(believe(counts, noise_std, n, outcome_candidates(tuple(LAW_EDGES))), 12.0)
 
 
+@cache
 def truth(name, a, n=400_000):
     """Slope, clipped second moment, bias and uneven bias of the law clipped at a sds."""
     rows = LAWS[name](n, np.random.default_rng(1))
