@@ -2,10 +2,13 @@
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py time [rows ...]
     OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py errors
+    OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py points [repeats]
 
-The first prints seconds of the processor of all threads, the error of f over its sd, and the peak
-of memory, with secure noise as in a fit that is published. The second compares errors on the same
-rows and seeds, at a budget where parts are asked of fewer rows, each of which tells more.
+The first prints seconds of the processor of all threads, how many times those of scikit-learn's
+boosted trees on the same rows they are, the error of f over its sd, and the peak of memory, with
+secure noise as in a fit that is published. The second compares errors on the same rows and seeds,
+at a budget where parts are asked of fewer rows, each of which tells more. The third does the same
+for early stages with fewer inducing points, and with all.
 """
 
 from __future__ import annotations
@@ -18,8 +21,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingRegressor
 
 from dpgp import PrivateGPRegressor
+from dpgp.inference.many.plan import EARLY_POINTS, MOST_POINTS
+from dpgp.steps import known
 from dpgp.types import Array
 
 DELTA, NEW_ROWS = 1e-6, 4000
@@ -56,12 +62,18 @@ FAMILIES: dict[str, Family] = {
 """A function, its inputs, their bound, and the noise of an observation."""
 
 
-def fitted(name: str, rows: int, bounds: Any = None, **asked: Any) -> tuple[float, float]:
-    """Fit once; return seconds of the processor, and the error over the sd of f."""
-    f, inputs, bound, noise = FAMILIES[name]
+def drawn(name: str, rows: int) -> tuple[Array, Array]:
+    """Return rows of a family, the same in every run."""
+    f, inputs, _, noise = FAMILIES[name]
     rng = np.random.default_rng(0)
     X = inputs(rng, rows)
-    y = f(X) + noise * rng.standard_normal(rows)
+    return X, f(X) + noise * rng.standard_normal(rows)
+
+
+def fitted(name: str, rows: int, bounds: Any = None, **asked: Any) -> tuple[float, float]:
+    """Fit once; return seconds of the processor, and the error over the sd of f."""
+    f, inputs, bound, _ = FAMILIES[name]
+    X, y = drawn(name, rows)
     new = inputs(np.random.default_rng(999), NEW_ROWS)
     gp = PrivateGPRegressor(
         bounds=[(-bound, bound)] * X.shape[1],
@@ -70,11 +82,16 @@ def fitted(name: str, rows: int, bounds: Any = None, **asked: Any) -> tuple[floa
         n_jobs=1,
         **asked,
     )
-    start = time.process_time()
-    gp.fit(X, y)
-    seconds = time.process_time() - start
+    seconds = timed(lambda: gp.fit(X, y))
     error = np.sqrt(np.mean((gp.predict(new) - f(new)) ** 2))
     return seconds, float(error / np.std(f(new)))
+
+
+def timed(fit: Callable[[], Any]) -> float:
+    """Return the seconds of the processor that a fit takes, of all its threads."""
+    start = time.process_time()
+    fit()
+    return time.process_time() - start
 
 
 def times(sizes: list[str]) -> None:
@@ -82,10 +99,13 @@ def times(sizes: list[str]) -> None:
     asked: dict[str, Any] = {"bounds": (-TARGET, TARGET), "epsilon": 1.0}
     fitted("few parts", 3000, **asked)  # imports
     for rows in map(int, map(float, sizes or ["1e5"])):
+        X, y = drawn("few parts", rows)
+        boosting = timed(lambda: HistGradientBoostingRegressor().fit(X, y))  # noqa: B023
         for passes in ("few", "all"):
             seconds, error = fitted("few parts", rows, passes=passes, **asked)
             memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-            print(f"{rows:>9,} {passes:>4} {seconds:7.1f} s {error:7.4f} {memory:6.0f} MB")
+            ratio = f"{seconds / boosting:5.1f} times boosting"
+            print(f"{rows:>9,} {passes:>4} {seconds:7.1f} s {ratio} {error:7.4f} {memory:6.0f} MB")
 
 
 def errors() -> None:
@@ -96,9 +116,21 @@ def errors() -> None:
             print(f"{name:>10} {passes:>4} {error:7.4f}")
 
 
+def points(repeats: int) -> None:
+    """Print one line a function, a seed and a limit of the points of early stages."""
+    for seed in range(repeats):
+        for name in FAMILIES:
+            for most in (EARLY_POINTS, MOST_POINTS):
+                known.EARLY_POINTS = most
+                seconds, error = fitted(name, 15_000, epsilon=8.0, random_state=seed)
+                print(f"{name:>10} {seed} {most:>4} points {seconds:7.1f} s {error:7.4f}")
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # that fits add up, or are seeded: the rows are made up
     if sys.argv[1:2] == ["errors"]:
         errors()
+    elif sys.argv[1:2] == ["points"]:
+        points(int((sys.argv[2:] or ["1"])[0]))
     else:
         times(sys.argv[2:])

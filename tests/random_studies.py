@@ -7,7 +7,7 @@ from dpgp.choices import DecimalMark, Missing, RowsOfUnit
 from dpgp.plain_text import is_name
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.tables import clean_name
-from dpgp.study.columns import CodeColumn, Column, LevelColumn
+from dpgp.study.columns import CodeColumn, Column, LevelColumn, WeightColumn
 from dpgp.study.study import Study
 
 AWKWARD = (
@@ -52,6 +52,7 @@ def studies(draw, most_targets=2, rows=COUNTS):
         rows_of_unit=draw(st.none() | st.sampled_from(RowsOfUnit)) if per_person else None,
         missing=draw(st.none() | st.sampled_from(Missing)),
         missing_codes=draw(codes(inputs[:cut])),
+        weight=draw(st.none() | st.builds(WeightColumn, NAMES, st.floats(1e-3, 1e6))),
         decimal=draw(st.none() | st.sampled_from(DecimalMark)),
         rows=draw(rows),
     )

@@ -14,9 +14,10 @@ from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, Stand
 import dpgp
 from dpgp.learned_before import VoidCertificateWarning
 from dpgp.ledger.tally import TALLY, RepeatedFitsWarning
+from dpgp.model.fitted import OutsideBoundsWarning
 from dpgp.privacy.calibration import compose, epsilon_of_mu, mu_of_epsilon_delta
 from dpgp.report.health import LOOKS_WRONG, HealthWarning
-from dpgp.study.zero_one import ZeroOneWarning
+from dpgp.study.doubts import PreciseBoundsWarning, ZeroOneWarning
 
 X = np.random.default_rng(0).uniform(0, 1, (300, 1))
 Y = X[:, 0] + 0.1
@@ -119,6 +120,39 @@ def test_nothing_is_spent_where_a_warning_before_is_an_error(tally):
             gp.fit(X, X[:, 0])
     assert not hasattr(gp, "spent_")
     assert tally.fits == 0
+
+
+@pytest.mark.parametrize(
+    ("bounds", "count"),
+    [
+        ((0.0131072, 0.9987654), 1),
+        ((12_357, 483_921), 1),
+        ((0, 0.9987654), 0),
+        ((0.05, 1.25), 0),
+        ((1950, 2035), 0),
+        ((-np.pi, np.pi), 0),
+        ((np.float32(0.1), np.float32(0.9)), 0),
+    ],
+    ids=str,
+)
+def test_bounds_with_the_digits_of_a_cell_are_doubted(bounds, count):
+    found = said(PreciseBoundsWarning, lambda: regressor(bounds=bounds).fit(X, Y))
+    assert len(found) == count
+    assert all("input" in text and "the guarantee does not hold" in text for text in found)
+    both = said(PreciseBoundsWarning, lambda: regressor(target_bounds=bounds).fit(X, Y))
+    assert len(both) == count
+
+
+# --- predicting -----------------------------------------------------------------------------------
+
+
+def test_rows_in_another_unit_are_not_predicted_in_silence():
+    gp = regressor().fit(X, Y)
+    assert said(OutsideBoundsWarning, lambda: gp.predict([[0.5], [0.7], [30.0]])) == []
+    (text,) = said(OutsideBoundsWarning, lambda: gp.predict([[0.5], [700.0], [30.0]]))
+    assert "700" not in text
+    assert "0 to 1" in text
+    assert said(OutsideBoundsWarning, lambda: gp.predict_interval([[-3.0]])) == [text]
 
 
 # --- again and again ------------------------------------------------------------------------------

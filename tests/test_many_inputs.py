@@ -6,7 +6,9 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
 
 import dpgp
 from dpgp import PrivateGPRegressor
+from dpgp.inference.many.fit import MetricFit
 from dpgp.privacy.noise import SeededNoiseWarning
+from dpgp.steps import known
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpgp.privacy.noise.SeededNoiseWarning")
 
@@ -40,6 +42,25 @@ def relative_error(model, f=ridge):
 
 def test_a_ridge_of_five_inputs_is_learned(fitted):
     assert relative_error(fitted) < 0.2
+
+
+def test_early_stages_with_few_points_end_in_all_of_them(fitted, monkeypatch):
+    sizes, ask = [], MetricFit.ask
+
+    def noted(fit, noise):
+        sizes.append(len(fit.dictionary.points))
+        return ask(fit, noise)
+
+    monkeypatch.setattr(known, "EARLY_POINTS", 96)
+    monkeypatch.setattr(MetricFit, "ask", noted)
+    model = regressor().fit(X, Y)
+    all_points = len(fitted.model_.posteriors[0].features.anchors)
+    assert sizes == [96] * 2 + [all_points] * (len(sizes) - 2)
+    assert len(model.model_.posteriors[0].features.anchors) == all_points
+    assert relative_error(model) < 0.2
+    sizes.clear()
+    regressor(inducing_points=112).fit(X, Y)  # as many as were asked for, from the first stage on
+    assert set(sizes) == {112}
 
 
 def test_intervals_hold_for_observations_and_for_the_function(fitted):

@@ -62,14 +62,15 @@ def test_the_share_of_a_fit_grows_to_one():
     assert journey.seen[-1] == pytest.approx(1.0)
 
 
-def test_a_step_that_asks_a_part_of_the_rows_takes_that_part_of_its_time():
+@pytest.mark.parametrize(("rows", "times"), [(None, 1.0), (30_000, 1.0), (3_000_000, 40.6)])
+def test_a_step_takes_as_long_as_it_has_rows_and_as_it_thinks(rows, times):
     planned = []
     journey = Journey()
     journey.plan = planned.extend
-    stages = [replace(Stage(0.1, 1, 2), part=RowPart(1, 5)), Stage(0.9, 2, 2)]
+    stages = [replace(Stage(0.1, 1, 2), part=RowPart(1, 100)), Stage(0.9, 2, 2)]
     with watching(journey):
-        assert list(told_of(stages)) == stages
-    assert planned == [0.2, 1.0]
+        assert list(told_of(stages, rows)) == stages
+    assert planned == pytest.approx([0.6 + (times - 0.6) / 100, times])
 
 
 def test_what_is_left_follows_from_the_efforts(monkeypatch):

@@ -303,7 +303,9 @@ BAD = {
     "features unknown": ({"features": "cubic"}, {}, "`features` must be among"),
     "points outside": ({"inducing_points": [[9.0, 9.0]]}, {}, "inside `bounds`"),
     "points of another dimension": ({"inducing_points": [[0.1]]}, {}, "inside `bounds`"),
-    "too many points": ({"inducing_points": 1000}, {}, "ask for fewer"),
+    "too many points": ({"inducing_points": 401}, {}, "more than 400"),
+    "too many joint points": ({"features": "joint", "inducing_points": 800}, {}, "ask for fewer"),
+    "too many given points": ({"inducing_points": np.zeros((500, 2))}, {}, "ask for"),
     "points and features": (
         {"inducing_points": [[0.1, 0.1]], "features": "linear"},
         {},

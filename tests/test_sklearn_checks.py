@@ -1,4 +1,5 @@
 import pytest
+from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dpgp.classifier import PrivateGPClassifier
@@ -9,6 +10,20 @@ PUBLIC = {**BUDGET, "target_bounds": (-10, 10)}
 CLASSES = {**BUDGET, "classes": (0, 1)}
 
 OTHER_LABELS = "labels other than the two public classes make rows unusable"
+OF_WEIGHTS = (
+    "check_sample_weights_pandas_series",
+    "check_sample_weights_not_an_array",
+    "check_sample_weights_list",
+    "check_sample_weights_shape",
+    "check_sample_weights_not_overwritten",
+)
+WEIGHTS = {
+    **dict.fromkeys(OF_WEIGHTS, "weights need a public bound: below, they have one"),
+    "check_classifiers_one_label_sample_weights": "weights need a public bound",
+    "check_all_zero_sample_weights_error": "whether all weights are zero is private",
+    "check_sample_weight_equivalence_on_dense_data": "sampling weights do not repeat rows: "
+    "tests/private/test_weights.py compares the sums",
+}
 EXPECTED = {
     "check_classifiers_one_label": "ten rows of three inputs say nothing at this budget",
     "check_classifiers_classes": OTHER_LABELS,
@@ -31,7 +46,7 @@ which are the same for all features, and take a line: a fit in a quarter of the 
 
 
 def expected(estimator):
-    return EXPECTED if isinstance(estimator, PrivateGPClassifier) else {}
+    return WEIGHTS | (EXPECTED if isinstance(estimator, PrivateGPClassifier) else {})
 
 
 @parametrize_with_checks(
@@ -49,3 +64,9 @@ def test_scikit_learn_conventions(estimator, check):
 )
 def test_scikit_learn_conventions_with_all_stages(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("name", OF_WEIGHTS)
+def test_weights_are_taken_as_scikit_learn_gives_them(name):
+    asked = PrivateGPRegressor(**PUBLIC | {"epsilon": 100.0}, stages=1, weight_bound=1.0)
+    getattr(estimator_checks, name)("PrivateGPRegressor", asked)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class Category:
     """The public levels of a column. A level is known by its number, from 0, in this order."""
 
     levels: tuple[Level, ...]
+    cells: ClassVar[str] = "its public levels"
+    other_cells: ClassVar[str] = "none of its public levels"
 
     @classmethod
     def of(cls, levels: Any, column: Any) -> Category:

@@ -15,7 +15,7 @@ class Missing(StrEnum):
 class Passes(StrEnum):
     """How often a fit of many inputs goes through all rows.
 
-    A few times, where parts of the rows are enough for early stages; or in every stage.
+    A few times, where parts of the rows are enough for some steps; or in every step.
     """
 
     FEW = "few"

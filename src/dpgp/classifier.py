@@ -42,7 +42,7 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
         As those of :class:`~dpgp.PrivateGPRegressor`.
     neighbours, max_rows_per_unit, rows_of_unit, warp, missing, missing_codes, random_state
         Likewise.
-    n_jobs, ledger, engine, site
+    weight_bound, n_jobs, ledger, engine, site
         Likewise.
 
     Attributes
@@ -89,6 +89,7 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
         warp: bool = True,
         missing: str = "error",
         missing_codes: Mapping[Any, Sequence[Code]] | None = None,
+        weight_bound: float | None = None,
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
@@ -111,6 +112,7 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
         self.warp = warp
         self.missing = missing
         self.missing_codes = missing_codes
+        self.weight_bound = weight_bound
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger

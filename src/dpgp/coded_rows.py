@@ -1,4 +1,4 @@
-"""Rows as numbers, column by column: levels of categories become their numbers.
+"""Rows as numbers, column by column: levels become their numbers, and dates numbers of days.
 
 A table with texts and numbers is never made one array, which would have one type for all.
 """
@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from dpgp.categories import Categories, Category, read_categories
+from dpgp.dates import Days
+from dpgp.domain import Box, has_dates
 from dpgp.missing_codes import NO_CODES, Codes
 from dpgp.numeric import (
     as_floats,
@@ -24,12 +26,15 @@ from dpgp.numeric import (
 )
 from dpgp.types import Array
 
+Kinds = tuple[Category | Days | None, ...]
+"""What the cells of every column are, None for numbers; empty where all are numbers."""
+
 _NOT_A_TABLE = "`X` must be an array or table whose rows are equally long."
 
 
 @dataclass(frozen=True)
 class CodedRows:
-    """Rows whose categories are numbers of levels already; raw values, never in its repr."""
+    """Rows whose categories and dates are numbers already; raw values, never in its repr."""
 
     values: Array
 
@@ -37,29 +42,28 @@ class CodedRows:
         return "CodedRows(...)"
 
 
-def coded_matrix(
-    X: Any, categories: Categories, codes: Sequence[Codes] = (), least: int = 1
-) -> Array:
-    """Return rows of numbers; NaN for codes, and in a category for what is none of its levels."""
-    if not categories and not any(codes):
+def coded_matrix(X: Any, kinds: Kinds, codes: Sequence[Codes] = (), least: int = 1) -> Array:
+    """Return rows of numbers; NaN for codes, and for what is no date or none of the levels."""
+    if not kinds and not any(codes):
         return numeric_matrix(X, least=least)
     columns = columns_of(X)
     if columns is None:
         raise ValueError(_NOT_A_TABLE)
-    count = len(categories or codes)
+    count = len(kinds or codes)
     if len(columns) != count:
         raise ValueError(f"`X` must have {count} columns, got {len(columns)}.")
-    return coded_columns(columns, categories or (None,) * count, codes, least)
+    return coded_columns(columns, kinds, codes, least)
 
 
 def coded_columns(
-    columns: Sequence[Any], categories: Categories, codes: Sequence[Codes] = (), least: int = 1
+    columns: Sequence[Any], kinds: Kinds, codes: Sequence[Codes] = (), least: int = 1
 ) -> Array:
-    """Return rows of numbers from columns, None for the category of one that holds numbers."""
-    kinds = zip(columns, categories, codes or [NO_CODES] * len(columns), strict=True)
+    """Return rows of numbers from columns."""
+    none = (None,) * len(columns)
+    each = zip(columns, kinds or none, codes or [NO_CODES] * len(columns), strict=True)
     parts = [
-        _numbers(column, own, "X") if category is None else _level_numbers(column, category)
-        for column, category, own in kinds
+        _numbers(column, own, "X") if kind is None else _coded(column, kind, own)
+        for column, kind, own in each
     ]
     if any(part.ndim != 1 or len(part) != len(parts[0]) for part in parts):
         raise ValueError(_NOT_A_TABLE)
@@ -89,11 +93,24 @@ def _numbers(column: Any, codes: Codes, argument: str) -> Array:
     return codes.without(as_floats(column, argument))
 
 
-def _level_numbers(column: Any, category: Category) -> Array:
+def _coded(column: Any, kind: Category | Days, codes: Codes) -> Array:
+    if isinstance(kind, Days) and isinstance(column, np.ndarray) and column.dtype.kind == "M":
+        return kind.of_array(column, codes)
     cells = elements(column)
     if cells is None:
         raise ValueError(_NOT_A_TABLE)
-    return category.numbers(cells)
+    return kind.numbers(cells, codes) if isinstance(kind, Days) else kind.numbers(cells)
+
+
+def kinds_of(X: Any, bounds: Any, categories: Categories) -> Kinds:
+    """Read which columns of a table are categories, and which are dates by their bounds."""
+    if not has_dates(bounds):
+        return categories
+    names, columns = column_names(X), columns_of(X)
+    check_column_names(names)
+    if columns is None:
+        raise ValueError(_NOT_A_TABLE)
+    return Box.from_bounds(bounds, len(columns), names, categories=categories).kinds
 
 
 def categories_of(X: Any, categories: Any) -> Categories:

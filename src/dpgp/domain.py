@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpgp.categories import Categories, Category
+from dpgp.dates import Days, date_of
 from dpgp.plain_text import check_names
 from dpgp.types import Array
 
-Ends = tuple[float, float] | Sequence[float]
+Ends = tuple[Any, Any] | Sequence[Any]
 Bounds = Ends | Sequence[Ends | None] | Mapping[str, Ends] | None
-"""Public bounds: of all columns alike, one pair a column, or by name."""
+"""Public bounds, numbers or dates: of all columns alike, one pair a column, or by name."""
 
 MOST_LISTED = 5  # names in a message: enough to see what was meant
 _WHY_PUBLIC = "bounds are public knowledge and cannot be read from the data, which would leak it"
@@ -27,13 +29,16 @@ _WHY_PUBLIC = "bounds are public knowledge and cannot be read from the data, whi
 class Box:
     """A public interval for every column, with the columns' names where they have any.
 
-    A category has the numbers of its levels for an interval, from 0 on.
+    A category has the numbers of its levels for an interval, from 0 on, and a column of dates the
+    days since its lower bound.
     """
 
     low: Array
     high: Array
     names: tuple[str, ...] | None = None
     categories: Categories = ()
+    dates: tuple[Days | None, ...] = ()
+    """One entry a column, None for all others; empty where no column has dates."""
 
     @classmethod
     def from_bounds(
@@ -53,11 +58,14 @@ class Box:
         kinds = categories or (None,) * n_columns
         pairs = iter(_pairs(bounds, kinds, names, argument))
         checked = [
-            _checked_pair(next(pairs), argument) if kind is None else (0, len(kind.levels) - 1)
+            _checked_pair(next(pairs), argument)
+            if kind is None
+            else (0, len(kind.levels) - 1, None)
             for kind in kinds
         ]
-        low, high = np.array(checked, dtype=np.float64).T
-        return cls(low, high, names, categories)
+        low, high, dates = zip(*checked, strict=True)
+        dates = dates if any(dates) else ()
+        return cls(np.array(low, float), np.array(high, float), names, categories, dates)
 
     @property
     def centre(self) -> Array:
@@ -73,9 +81,20 @@ class Box:
         """Return the levels of a column, None for one of numbers."""
         return self.categories[column] if self.categories else None
 
+    def days(self, column: int) -> Days | None:
+        """Return what counts the days of a column of dates, None for any other."""
+        return self.dates[column] if self.dates else None
+
+    @property
+    def kinds(self) -> tuple[Category | Days | None, ...]:
+        """What the cells of every column are, None for numbers; empty where all are numbers."""
+        if not (self.categories or self.dates):
+            return ()
+        return tuple(self.category(k) or self.days(k) for k in range(len(self.low)))
+
     @property
     def is_numeric(self) -> NDArray[np.bool_]:
-        """Which columns are no categories."""
+        """Which columns are no categories: numbers, and dates, which are numbers of days."""
         return np.array([self.category(k) is None for k in range(len(self.low))])
 
     def level_columns(self, kind: str) -> tuple[tuple[str, Category], ...]:
@@ -103,6 +122,10 @@ class Box:
         category = self.category(column)
         if category is not None:
             return {"levels": list(category.levels)}
+        days = self.days(column)
+        if days is not None:
+            low, high = self.extent_in_words(column)
+            return {"low": low, "high": high, "unit": days.unit}
         return {"low": float(self.low[column]), "high": float(self.high[column])}
 
     def extent_in_words(self, column: int) -> tuple[str, str]:
@@ -110,7 +133,19 @@ class Box:
         category = self.category(column)
         if category is not None:
             return f"levels {category.words}", ""
-        return f"{self.low[column]:g}", f"{self.high[column]:g}"
+        return self.in_words(column, self.low[column]), self.in_words(column, self.high[column])
+
+    def in_words(self, column: int, value: float, form: str = "g") -> str:
+        """Return a value of a column as text: a number in this form, a date, or a level."""
+        (shown,) = self.shown(column, np.array([value])).tolist()
+        return format(shown, form) if isinstance(shown, float) else str(shown)
+
+    def shown(self, column: int, values: Array) -> NDArray[Any]:
+        """Return values of a column as people know them: numbers, dates, or labels of levels."""
+        category, days = self.category(column), self.days(column)
+        if category is not None:
+            return np.array(category.labels)[np.rint(values).astype(np.int64)]
+        return values if days is None else days.dates(values)
 
     def clip(self, X: Array) -> Array:
         """Move values outside the bounds to the nearest bound."""
@@ -119,6 +154,15 @@ class Box:
     def contains(self, points: Array) -> bool:
         """Return whether every point lies within the bounds."""
         return bool(np.all((points >= self.low) & (points <= self.high)))
+
+
+def has_dates(bounds: Any) -> bool:
+    """Return whether a date is among bounds, however they are given."""
+    if isinstance(bounds, Mapping):
+        bounds = list(bounds.values())
+    if isinstance(bounds, list | tuple | np.ndarray):
+        return any(map(has_dates, bounds))
+    return date_of(bounds) is not None
 
 
 def _pairs(bounds: Any, kinds: Categories, names: Sequence[str] | None, argument: str) -> list[Any]:
@@ -203,11 +247,18 @@ def _listed(names: Mapping[str, Any]) -> str:
     return ", ".join(map(repr, list(names)[:MOST_LISTED])) + more
 
 
-def _checked_pair(pair: Any, argument: str) -> tuple[float, float]:
+def _checked_pair(pair: Any, argument: str) -> tuple[float, float, Days | None]:
+    """Return the numbers of two bounds, and what counts days where they are dates."""
+    if isinstance(pair, Sequence | np.ndarray) and len(pair) == 2:
+        first, last = map(date_of, pair)
+        if first is not None and last is not None:
+            return _checked_dates(first, last, argument)
     try:
         low, high = (float(value) for value in pair)
     except (TypeError, ValueError):
-        raise TypeError(f"`{argument}` must hold pairs of numbers, got {pair!r}.") from None
+        raise TypeError(
+            f"`{argument}` must hold pairs of numbers, or of dates, got {pair!r}."
+        ) from None
     if not (math.isfinite(low) and math.isfinite(high)):
         raise ValueError(f"`{argument}` must be finite, got {(low, high)}.")
     if not low < high:
@@ -217,4 +268,15 @@ def _checked_pair(pair: Any, argument: str) -> tuple[float, float]:
             f"`{argument}` must have a width that a float can hold, got {(low, high)}; choose "
             "other units."
         )
-    return low, high
+    return low, high, None
+
+
+def _checked_dates(low: date, high: date, argument: str) -> tuple[float, float, Days]:
+    if argument != "bounds":
+        raise ValueError(
+            f"`{argument}` must be numbers, got dates, which may be inputs alone; predict days "
+            "since a public date."
+        )
+    if not low < high:
+        raise ValueError(f"`{argument}` must have low < high, got {low} and {high}.")
+    return 0.0, float((high - low).days), Days(low)

@@ -16,14 +16,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpgp.blas import thread_count
 from dpgp.categories import Categories, read_categories
-from dpgp.coded_rows import CodedRows, categories_of, coded_matrix, columns_of
+from dpgp.coded_rows import CodedRows, Kinds, categories_of, coded_matrix, columns_of, kinds_of
 from dpgp.domain import Box
 from dpgp.learned_before import VoidCertificateWarning, in_words, learned_before
 from dpgp.ledger.ledger import ledger_of
 from dpgp.ledger.tally import TALLY, RepeatedFitsWarning
 from dpgp.missing_codes import NOWHERE, Codes, ColumnCodes
 from dpgp.model.methods import EffectMethods, OutputMethods
-from dpgp.numeric import check_column_names, column_names, target_names
+from dpgp.numeric import check_column_names, column_names, numeric_vector, target_names
 from dpgp.options import Options
 from dpgp.planning.setting import FewRowsWarning, are_few, nothing_better
 from dpgp.privacy.arguments import DELTA, EPSILON
@@ -34,9 +34,9 @@ from dpgp.private.rows import scaled_rows
 from dpgp.report.guarantee import WeakGuaranteeWarning, weak_points
 from dpgp.report.health import LOOKS_WRONG, HealthWarning
 from dpgp.study.codes import read_codes
-from dpgp.study.errors import Face
+from dpgp.study.doubts import doubts
+from dpgp.study.errors import Face, RefusedError
 from dpgp.study.table import kept_apart
-from dpgp.study.zero_one import ZeroOneWarning, told_of_classes
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         y: Any = None,
         units: Any = None,
         *,
+        sample_weight: Any = None,
         target: str | Sequence[str] | None = None,
         decimal: str = ".",
         verbose: bool = False,
@@ -65,9 +66,13 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
 
         With ``target``, the name of a column or a list of them, ``X`` is a table that may be larger
         than memory: files, a folder, a pattern such as ``"rows/*.parquet"``, or anything that hands
-        out Arrow data; ``units`` is then a column too, and ``decimal`` the mark in numbers of CSV
-        files. docs/how-to/large-tables.md. ``verbose`` shows how far
+        out Arrow data; ``units`` and ``sample_weight`` are then columns too, and ``decimal`` the
+        mark in numbers of CSV files. docs/how-to/large-tables.md. ``verbose`` shows how far
         the fit is: a bar on terminals and in notebooks, elsewhere a line a step.
+
+        With ``sample_weight``, such as survey weights or exposures, a row of weight w adds
+        ``w / weight_bound`` of itself, and estimates are of the weighted population.
+        docs/how-to/weights.md.
 
         Every fit spends, also those of ``cross_val_score`` and of a search. What looks wrong
         afterwards is a :class:`~dpgp.report.health.HealthWarning`. Whatever was fitted to the same
@@ -78,30 +83,41 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         if names := learned_before():
             warnings.warn(in_words(names), VoidCertificateWarning, stacklevel=2)
         with _shown(verbose):
-            self._fit(X, y, units, target, decimal)
+            self._fit(X, y, units, sample_weight, target, decimal)
         if self.health_:
             warnings.warn(" ".join((LOOKS_WRONG, *self.health_)), HealthWarning, stacklevel=2)
         return self
 
     def _fit(
-        self, X: Any, y: Any, units: Any, target: str | Sequence[str] | None, decimal: str
+        self,
+        X: Any,
+        y: Any,
+        units: Any,
+        weights: Any,
+        target: str | Sequence[str] | None,
+        decimal: str,
     ) -> None:
+        self._check_weights(weights)
         if target is not None:
-            self._fit_table(X, y, units, target, decimal)
+            self._fit_table(X, y, units, weights, target, decimal)
             return
         if decimal != ".":
             raise ValueError("`decimal` needs files: pass their paths as `X`, and `target`.")
         if self.engine is not None:
             raise ValueError("`engine` needs files: pass their paths as `X`, and `target`.")
         categories, called = categories_of(X, self.categories), target_names(y)
-        X, y = self._validated(X, y, categories, self._codes(X, y))
+        kinds = kinds_of(X, self.bounds, categories)
+        X, y = self._validated(X, y, kinds, self._codes(X, y))
         targets = y[None] if y.ndim == 1 else y.T
         options = self._options(X.shape[1], len(targets), units is not None, categories, called)
-        self._fit_rows(scaled_rows(X, targets, options, units, self.random_state), options)
+        if weights is not None:
+            weights = numeric_vector(weights, len(X), "sample_weight")
+        rows = scaled_rows(X, targets, options, units, self.random_state, weights)
+        self._fit_rows(rows, options)
         self._targets_are_columns = y.ndim > 1
 
     def _fit_table(
-        self, table: Any, y: Any, unit: Any, target: str | Sequence[str], decimal: str
+        self, table: Any, y: Any, unit: Any, weight: Any, target: str | Sequence[str], decimal: str
     ) -> None:
         """Fit to the columns of a table that ``bounds`` and ``categories`` name, or all others."""
         if y is not None:
@@ -109,7 +125,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         from dpgp.private.asked_table import AskedTable  # brings pyarrow
         from dpgp.private.engines import opened_engine
 
-        asked = AskedTable.opened(table, target, unit, decimal)
+        asked = AskedTable.opened(table, target, unit, weight, decimal)
         names = asked.inputs(self.bounds, self.categories)
         self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
         categories = read_categories(self.categories, names, len(names))
@@ -138,8 +154,8 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
             warnings.warn(f"Weak guarantee: {sentence}", WeakGuaranteeWarning, stacklevel=5)
         if count is not None and are_few(count, options.epsilon, options.delta):
             warnings.warn(str(nothing_better(count, options.epsilon)), FewRowsWarning, stacklevel=5)
-        for words in told_of_classes(options):
-            warnings.warn(words.on(Face.PYTHON), ZeroOneWarning, stacklevel=5)
+        for doubt in doubts(options):
+            warnings.warn(doubt.words.on(Face.PYTHON), doubt.warning, stacklevel=5)
         if self._is_counted and math.isfinite(options.epsilon):
             together = TALLY.with_another(options.epsilon, options.delta)
             if together is not None:
@@ -211,6 +227,24 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         called = target_names(y) or (None,) * (1 if targets is None else len(targets))
         return read_codes(self.missing_codes, names or (None,) * len(inputs), called)
 
+    def _check_weights(self, weights: Any) -> None:
+        """Raise where there are weights without their public bound, or a bound of none."""
+        if weights is not None and self.weight_bound is None:
+            raise RefusedError(
+                "`sample_weight` needs `weight_bound`, the public weight of a row that counts in "
+                "full",
+                "choose one that few weights exceed, by what is known without these rows: larger "
+                "ones count as it",
+                "docs/how-to/weights.md",
+                code="no-weight_bound",
+            )
+        if weights is None and self.weight_bound is not None:
+            raise RefusedError(
+                "`weight_bound` needs `sample_weight`, a weight for every row, at `fit`",
+                "pass it, or leave the bound out",
+                code="no-sample_weight",
+            )
+
     @abstractmethod
     def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
         """Return what is public of the targets."""
@@ -219,11 +253,9 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
     def _read_targets(self, y: Any, rows: int, codes: Sequence[Codes]) -> Array:
         """Return the targets as numbers; messages never repeat a value of the data."""
 
-    def _validated(
-        self, X: Any, y: Any, categories: Categories, codes: ColumnCodes
-    ) -> tuple[Array, Array]:
+    def _validated(self, X: Any, y: Any, kinds: Kinds, codes: ColumnCodes) -> tuple[Array, Array]:
         """Check shapes and types; messages never repeat a value of the data."""
-        inputs = coded_matrix(X, categories, codes.inputs, least=2)
+        inputs = coded_matrix(X, kinds, codes.inputs, least=2)
         targets = self._read_targets(y, len(inputs), codes.targets)
         self._check_columns(X, inputs, reset=True)
         return inputs, targets
@@ -264,7 +296,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         options, has_names = self._fitted().options, column_names(X) is not None
         if has_names:  # before cells are read: columns in another order have other levels
             self._check_columns(X, X, reset=False)
-        array = coded_matrix(X, options.box.categories, options.missing_codes.inputs)
+        array = coded_matrix(X, options.box.kinds, options.missing_codes.inputs)
         if not has_names:
             self._check_columns(X, array, reset=False)
         return CodedRows(array)

@@ -76,8 +76,8 @@ def as_floats(values: Any, argument: str) -> Array:
     array = _as_array(values)
     if _holds_times(values) or _holds_times(array):
         raise ValueError(
-            f"`{argument}` holds dates or times; make them numbers of one unit first, such as "
-            "days since a public date."
+            f"`{argument}` holds dates or times; make them numbers of one unit first, such as days "
+            "since a public date, or, of an input, give `bounds` that are dates."
         )
     if array is None:
         raise ValueError(f"`{argument}` must be an array or table whose rows are equally long.")

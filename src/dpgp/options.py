@@ -21,7 +21,8 @@ from dpgp.study.wishes import FAMILIES as FAMILIES
 from dpgp.study.wishes import STAGES as STAGES
 from dpgp.types import Array
 
-MAX_FEATURES = 2000  # matrices of d² numbers, and d³ operations for every θ
+MAX_FEATURES = 2000  # matrices of d² numbers
+MAX_FIXED_FEATURES = 400  # d³ operations for every θ, some 2,000 of them: minutes
 
 MANY_INPUTS = 3
 """From how many inputs on stages learn a metric. With three it has three quarters of the error of a
@@ -34,7 +35,8 @@ class Options:
 
     ``families`` and ``inducing_points`` are None where the plan chooses them; points are scaled to
     [−1, 1]^D. ``own_kernels`` is empty where the default kernel is taken. ``per_person`` says
-    whether rows are told apart by person.
+    whether rows are told apart by person. ``weight_bound`` is the weight of a whole row, None where
+    all are.
     """
 
     epsilon: float
@@ -52,6 +54,7 @@ class Options:
     rows_of_unit: RowsOfUnit = RowsOfUnit.RANDOM
     missing: Missing = Missing.ERROR
     missing_codes: ColumnCodes = NOWHERE
+    weight_bound: float | None = None
     warp: bool = True
     calibrate: bool = True
     outcome: OutcomeKind = NUMBER
@@ -139,14 +142,19 @@ class Options:
         """Whether any two neighbours have the same number of usable rows.
 
         They do if a row is replaced by another that can be used. A unit may have fewer rows than
-        another, a row may be incomplete, and its target unreadable.
+        another, a row may be incomplete, and its target unreadable; or it weighs less.
         """
-        return self.table_size_is_public and not self.rows_may_be_unusable
+        return self.table_size_is_public and not (self.rows_may_be_unusable or self.are_weighted)
 
     @property
     def rows_may_be_unusable(self) -> bool:
         """Whether a fit goes on where a row is incomplete, or its target unreadable."""
         return self.missing is Missing.IGNORE or not self.outcome.unreadable_is_error
+
+    @property
+    def are_weighted(self) -> bool:
+        """Whether a row counts as much as it weighs, which is as private as all else about it."""
+        return self.weight_bound is not None
 
     @property
     def level_columns(self) -> tuple[tuple[str, Category], ...]:
@@ -166,14 +174,17 @@ def _check_no_wishes(asked: Mapping[str, Any]) -> None:
 
 def _check_points(points: Array | int, families: tuple[str, ...] | None, columns: int) -> None:
     """Raise where inducing points are too many, or contradict families of features."""
-    if not isinstance(points, int):
-        if families is not None:
-            raise ValueError("`features` and given `inducing_points` contradict; give one.")
-        return
     on_grid = "grid" in families if families is not None else columns < MANY_INPUTS
-    features = points**columns if on_grid else points
-    if features > MAX_FEATURES:
+    if isinstance(points, int):
+        features = points**columns if on_grid else points
+    elif families is not None:
+        raise ValueError("`features` and given `inducing_points` contradict; give one.")
+    else:
+        features = len(points)
+    few_inputs = columns < MANY_INPUTS
+    most = MAX_FIXED_FEATURES if few_inputs else MAX_FEATURES
+    if features > most:
         raise ValueError(
-            f"`inducing_points` = {points} make {features} features, more than {MAX_FEATURES}; "
-            "ask for fewer."
+            f"`inducing_points` make {features} features, more than {most}"
+            f"{', the most with one or two inputs' if few_inputs else ''}; ask for fewer."
         )

@@ -26,6 +26,10 @@ LEAST_SHARE, LEAST_SECONDS = 0.03, 1.0
 """From which share and time on the rest is told: before, it would jump. By hand."""
 
 
+TYPICAL_ROWS, THINKING = 30_000, 0.6
+"""Rows at which efforts were measured, and the part of such an effort that no row adds to: what is
+made of an answer, and what to ask next."""
+
 _watcher: ContextVar[Journey | None] = ContextVar("watcher", default=None)
 
 
@@ -39,16 +43,25 @@ def watching(journey: Journey) -> Iterator[None]:
         _watcher.reset(token)
 
 
-def told_of(steps: Sequence[Step]) -> Iterator[Step]:
-    """Yield the steps of a fit, and tell of each when its turn comes."""
+def told_of(steps: Sequence[Step], rows: int | None = None) -> Iterator[Step]:
+    """Yield the steps of a fit, and tell of each when its turn comes.
+
+    ``rows`` is how many rows there are, where that is public.
+    """
     watcher = _watcher.get()
     if watcher is None:
         yield from steps
         return
-    watcher.plan([step.effort * (step.part.fraction if step.part else 1.0) for step in steps])
+    watcher.plan([_effort(step, TYPICAL_ROWS if rows is None else rows) for step in steps])
     for step in steps:
         watcher.step(step.activity)
         yield step
+
+
+def _effort(step: Step, rows: int) -> float:
+    """Return the time of a step: a pass takes as long as it has rows, thinking takes its time."""
+    asked = rows * (step.part.fraction if step.part else 1.0)
+    return step.effort * (THINKING + (1.0 - THINKING) * asked / TYPICAL_ROWS)
 
 
 def watched_first(batches: Iterable[T], count: int | None = None) -> Iterable[T]:

@@ -45,7 +45,8 @@ class PrivateGPRegressor(
         The guarantee. ``epsilon=float("inf")`` runs the same code without noise: not private.
     bounds
         Public bounds of the inputs: ``(low, high)`` for all, a list, or a mapping by column name.
-        Required, and never read from the data. Values outside are clipped.
+        Required, and never read from the data. Values outside are clipped. Two dates make it a
+        column of dates, counted in days since the lower one. docs/how-to/dates.md.
     categories
         Columns that hold one of a few public levels, with these levels: a mapping by column name,
         or by position from 0. They have no bounds. docs/how-to/categories.md.
@@ -65,8 +66,8 @@ class PrivateGPRegressor(
     stages
         Weights of the stages in the budget, or how many of equal weight.
     passes
-        "few" lets early stages of many inputs ask parts of the rows, where rows are so many that
-        nothing is lost; "all" lets every stage ask all of them.
+        "few" lets early stages and calibration of many inputs ask parts of the rows, where rows are
+        so many that nothing is lost; "all" lets every step ask all of them.
     neighbours
         "replace" or "add-remove": what it means for two data sets to differ in one unit.
     max_rows_per_unit
@@ -86,6 +87,10 @@ class PrivateGPRegressor(
         Codes that stand for missing values, as −99 or "refused": a mapping to lists of them, by the
         names of inputs and targets, or by positions that count inputs from 0 and then targets.
         docs/how-to/missing-values.md.
+    weight_bound
+        The public weight of a row that counts in full, where :meth:`fit` is given
+        ``sample_weight``: a row of weight w adds ``w / weight_bound`` of itself, at most all, and
+        estimates are of the weighted population. docs/how-to/weights.md.
     random_state
         A seed simulates: the result is not private, and says so.
     n_jobs
@@ -159,6 +164,7 @@ class PrivateGPRegressor(
         counts: bool = False,
         missing: str = "error",
         missing_codes: Mapping[Any, Sequence[Code]] | None = None,
+        weight_bound: float | None = None,
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
         ledger: str | os.PathLike[str] | Ledger | None = None,
@@ -183,6 +189,7 @@ class PrivateGPRegressor(
         self.counts = counts
         self.missing = missing
         self.missing_codes = missing_codes
+        self.weight_bound = weight_bound
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.ledger = ledger

@@ -294,7 +294,7 @@ def test_the_number_of_rows_is_not_said_where_it_is_private(folder, tmp_path, in
         ({"target": "height:70:190"}, 4, ("no column 'height'", f"'{HEIGHT}'")),
         ({"target": "note:70:190"}, 4, ("column 'note'", "not numbers", "--classes if it holds")),
         ({"feature": "note:0:1"}, 4, ("not numbers; name it with --category if it holds levels",)),
-        ({"feature": "born:0:1"}, 4, ("--category", "dates as days since a public one")),
+        ({"feature": "born:0:1"}, 4, ("--category", "--feature visit:2019-01-01:2024-12-31")),
     ],
 )
 def test_fit_refuses_with_one_sentence(folder, changes, code, parts, invoke, refused):

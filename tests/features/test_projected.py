@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.gaussian_process.kernels import RBF
+from sklearn.gaussian_process.kernels import RBF, DotProduct
 
 from dpgp.domain import Box
 from dpgp.features.inducing import (
@@ -45,10 +45,9 @@ def test_features_are_those_of_the_dictionary_projected():
 def test_residuals_beside_features_of_the_same_values_are_those_by_themselves():
     inputs = UnitInputs(Box.from_bounds((-1, 1), 4))
     X, targets = GENERATOR.uniform(-1, 1, (700, 4)), GENERATOR.normal(size=(2, 700))
-    weights, features = GENERATOR.normal(size=(2, 40)), BoxFeatures(inputs, projected())
-    residuals = Residuals(
-        BoxFeatures(inputs, DictionaryValues(DICTIONARY)), weights, np.array([0.5, 2.0])
-    )
+    values, features = DictionaryValues(DICTIONARY), BoxFeatures(inputs, projected())
+    weights = values.weights(GENERATOR.normal(size=(2, 40)))
+    residuals = Residuals(BoxFeatures(inputs, values), weights, np.array([0.5, 2.0]))
     out = np.empty((12, 700))
     beside = residuals.beside(features, X, targets, out)
     np.testing.assert_array_equal(out, features.evaluate(X))
@@ -60,6 +59,19 @@ def test_kernel_values_carry_the_functions_of_the_dictionary():
     U = GENERATOR.uniform(-1, 1, (20, 4))
     np.testing.assert_allclose(
         values.weights(w) @ values.evaluate(U), w @ DICTIONARY.evaluate(U), rtol=1e-8, atol=1e-10
+    )
+    np.testing.assert_allclose(
+        values.whitened(values.evaluate(U)), DICTIONARY.evaluate(U), rtol=1e-8, atol=1e-10
+    )
+
+
+def test_parts_with_few_functions_give_these_and_not_their_values_at_every_point():
+    thin = 1 + 4 + 6 * 4  # a constant, a line, six functions of each input
+    values, U = DictionaryValues(DICTIONARY), GENERATOR.uniform(-1, 1, (20, 4))
+    assert values.evaluate(U).shape == (40 + thin, 20) == (values.dimension, 20)
+    lines = DictionaryValues(InducingFeatures(DotProduct(1.0), Z))
+    np.testing.assert_allclose(
+        lines.weights(np.eye(40)) @ lines.evaluate(U), lines.inner.evaluate(U), atol=1e-9
     )
 
 

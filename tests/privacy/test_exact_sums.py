@@ -45,6 +45,15 @@ def test_the_sum_equals_that_of_python_integers():
     assert np.array_equal(total(columns, 512), exact_gram(columns))
 
 
+def test_what_is_wanted_of_a_sum_is_the_same_above_the_diagonal_and_nothing_else_is_there():
+    columns = integer_columns(5, 9, 3000)
+    blocks = [columns[:, :2000], columns[:, 2000:]]
+    found = sum_columns(blocks, lambda block, _: block, 9, 2000, wanted=(4, 2))
+    is_wanted = np.zeros((9, 9), dtype=bool)
+    is_wanted[:4, :4] = is_wanted[:, 7:] = True
+    assert np.array_equal(found, np.where(is_wanted, exact_gram(columns), 0))
+
+
 @pytest.mark.parametrize("size", [1, 37, 1000, MAX_BLOCK_ROWS])
 @pytest.mark.parametrize("n_jobs", [1, 2, 5])
 def test_order_blocks_and_threads_do_not_matter(size, n_jobs):

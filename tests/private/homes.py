@@ -21,7 +21,7 @@ from pyarrow import feather, parquet
 from dpgp.private.source import Partial
 
 INPUTS = ("age", "sex")
-NAMES = (*INPUTS, "outcome", "who", "note")
+NAMES = (*INPUTS, "outcome", "weight", "who", "note")
 
 Columns = dict[str, list[Any]]
 
@@ -34,6 +34,7 @@ class Fingerprints:
         for batch in batches:
             for k in np.flatnonzero(batch.usable):
                 bits = batch.inputs[k].tobytes() + batch.targets[:, k].tobytes()
+                bits += b"" if batch.weights is None else batch.weights[k].tobytes()
                 total += int.from_bytes(hashlib.sha256(bits).digest(), "big")
         return Partial(np.array([total], dtype=object), b"")
 

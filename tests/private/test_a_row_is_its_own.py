@@ -27,6 +27,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from dpgp import PrivateGPClassifier, PrivateGPRegressor
+from dpgp.dates import date_of
 from dpgp.private import cells
 from dpgp.sites import Site
 
@@ -71,16 +72,26 @@ class Case:
         options = {
             "epsilon": 1.0,
             "n_jobs": 1,
-            "bounds": [(0, 100)] if said.by_position else {"age": (0, 100)},
+            "bounds": [self.bounds] if said.by_position else {"age": self.bounds},
             "categories": {1 if said.by_position else "sex": levels_of(self.people["sex"])},
             "missing": self.missing,
             "missing_codes": self.missing_codes(said),
+            "weight_bound": 4.0,
             "engine": said.engine,
             "site": SITE if said.of_a_site else None,
         }
         if self.labels:
             return PrivateGPClassifier(classes=levels_of(self.people["outcome"]), **options)
         return PrivateGPRegressor(target_bounds=(0, 10), **options)
+
+    @property
+    def bounds(self):
+        """Public bounds of ages, or of the dates that stand in their place."""
+        return ("2018-12-31", "2019-04-30") if self.has_dates else (0, 100)
+
+    @property
+    def has_dates(self):
+        return date_of(self.people["age"][0]) is not None
 
     def missing_codes(self, said: Given):
         """Return the same codes of ages and outcomes, as an estimator is told of them."""
@@ -89,6 +100,10 @@ class Case:
         outcome = "outcome" if column_is_named(said) else 2
         columns = [0 if said.by_position else "age", *([] if self.labels else [outcome])]
         return dict.fromkeys(columns, self.codes)
+
+
+def is_huge(cell):
+    return isinstance(cell, Decimal) and cell.adjusted() > 400
 
 
 def column_is_named(said: Given):
@@ -115,10 +130,16 @@ def total(case, held):
         warnings.simplefilter("ignore")
         said = home.given(held, Path(folder))
         units = said.units if case.with_units else None
+        weights = held["weight"] if said.target is None else "weight"
         try:
             with mock.patch("dpgp.estimator.fit_alone_or_jointly", answer):
                 case.estimator(said).fit(
-                    said.X, said.y, units, target=said.target, decimal=said.decimal
+                    said.X,
+                    said.y,
+                    units,
+                    sample_weight=weights,
+                    target=said.target,
+                    decimal=said.decimal,
                 )
         except AnswerError as found:
             return found.args[0]
@@ -150,6 +171,8 @@ def edges(size):
 
 def built(case):
     """Return what holds the table, None where it has no room for the cell."""
+    if case.has_dates and any(map(is_huge, (case.cell, case.second))):
+        return None  # Arrow tries for minutes to make a date of it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -324,6 +347,26 @@ def test_a_code_is_missing_whoever_has_it(home, column, cell):
     refused = total(replace(told, missing="error"), HOMES[home].pick(held, rows))
     assert isinstance(refused, str)
     assert "-99" not in refused
+
+
+@pytest.mark.parametrize("cell", [-1, -0.5, float("nan"), float("inf"), -float("inf"), None])
+@pytest.mark.parametrize("home", ["CSV", "lists", "pandas", "table of Arrow"])
+def test_what_is_no_weight_adds_nothing(home, cell):
+    told = case(home, "weight", cell)
+    held, rows = built(told), list(range(ROWS))
+    others = [k for k in rows if k != told.place]
+    assert total(told, HOMES[home].pick(held, rows)) == total(told, HOMES[home].pick(held, others))
+    assert isinstance(total(replace(told, missing="error"), HOMES[home].pick(held, rows)), str)
+
+
+@pytest.mark.parametrize("cell", [4.0, 4.5, 1e300])
+@pytest.mark.parametrize("home", ["CSV", "lists", "table of Arrow"])
+def test_weights_above_the_bound_count_as_it(home, cell):
+    told, whole = case(home, "weight", cell), case(home, "weight", 4.0)
+    rows = list(range(ROWS))
+    assert total(told, HOMES[home].pick(built(told), rows)) == total(
+        whole, HOMES[home].pick(built(whole), rows)
+    )
 
 
 def test_labels_of_a_list_are_typed_by_nobody():

@@ -60,9 +60,16 @@ def dealt(monkeypatch):
     monkeypatch.setattr(shares, "LAST_STAGES", LAST)
 
 
+ASKED = {
+    "bounds": [(-1, 1)] * 3,
+    "target_bounds": (-1, 1),
+    "epsilon": 3.0,
+    "delta": 1e-6,
+}
+
+
 def regressor(**asked):
-    common = {"bounds": (-1, 1), "target_bounds": (-1, 1), "epsilon": 3.0, "delta": 1e-6}
-    return dpgp.PrivateGPRegressor(**(common | asked))
+    return dpgp.PrivateGPRegressor(**(ASKED | asked))
 
 
 # --- sources --------------------------------------------------------------------------------------
@@ -200,6 +207,42 @@ def test_a_row_of_the_dearest_part_pays_the_whole_budget():
     assert math.hypot(*moved) <= books.mu
 
 
+# --- calibration alone ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def calibrates_in_part(monkeypatch):
+    monkeypatch.setattr(plan, "CALIBRATION_SIGNAL", LEAST)
+    monkeypatch.setattr(shares, "CALIBRATION_SIGNAL", LEAST)
+
+
+def test_calibration_asks_a_part_where_stages_ask_all_rows(calibrates_in_part, tmp_path):
+    path = tmp_path / "model.json"
+    model = regressor().fit(X, Y)
+    *others, last = model.certificate_.releases
+    of = int(900 * model.certificate_.mu / LEAST)
+    assert (last.label, last.part) == ("residual histograms", RowPart(1, of))
+    assert all(release.part is None for release in others)
+    assert f"one of {of} parts of the rows" in " ".join(dpgp.plan(n=900, **ASKED).why)
+    model.save(path)
+    assert [finding for finding in verify(path) if not finding.holds] == []
+
+
+def test_a_stranger_finds_a_calibration_by_other_rows(calibrates_in_part, tmp_path, monkeypatch):
+    path = tmp_path / "model.json"
+    regressor().fit(X, Y).save(path)
+    monkeypatch.setattr(shares, "CALIBRATION_SIGNAL", 1e9)
+    wrong = {finding.question for finding in verify(path) if not finding.holds}
+    assert "every release is its step's query" in wrong
+
+
+@pytest.mark.parametrize(("changes", "rows"), [({"passes": Passes.ALL}, 900), ({}, None), ({}, 90)])
+def test_all_rows_calibrate_where_they_are_few_or_secret(calibrates_in_part, changes, rows):
+    asked = replace(OPTIONS, **changes)
+    assert not any(step.part for step in planned_steps(Purse(asked, 1.0, rows)))
+    assert any(step.part for step in planned_steps(Purse(OPTIONS, 1.0, 900)))
+
+
 # --- what is said of it ---------------------------------------------------------------------------
 
 
@@ -236,8 +279,7 @@ def test_nobody_deals_few_rows():
 
 
 def test_plans_and_certificates_say_which_rows_are_asked(dealt):
-    asked = {"bounds": [(-1, 1)] * 3, "target_bounds": (-1, 1), "epsilon": 3.0, "delta": 1e-6}
-    planned = dpgp.plan(n=900, **asked)
+    planned = dpgp.plan(n=900, **ASKED)
     assert any("parts of the rows each, for which a row pays once" in line for line in planned.why)
     assert planned.forecast.rmse > 0.0
     model = regressor(random_state=0).fit(X, Y)

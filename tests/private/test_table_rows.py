@@ -189,7 +189,7 @@ def test_incomplete_rows_stay_in_the_count(tmp_path):
     with pytest.raises(TableError, match=r"holes.csv': column 'age' has missing cells"):
         TableRows.opened(open_files(path), wanted())
     rows = TableRows.opened(open_files(path), wanted(missing="ignore"))
-    assert (len(rows), exact_count(rows).tolist()) == (4, [2])
+    assert (len(rows), exact_count(rows).tolist()) == (4, [2 * 2**40])
 
 
 @pytest.mark.parametrize("content", ["age,dose,height\n0.5,0,1\n", "age,dose,height\n0.5,0\n"])

@@ -35,9 +35,10 @@ def test_right_bounds_raise_no_alarm(others):
     [
         (AGE, 1000 * KG, ("input 2", "upper bound 250", "same unit")),
         (AGE / 100, KG, ("input 1", "lower bound 0", "same unit")),
+        (AGE, 4 * KG, ("input 2", "upper bound 250", "same unit", "widen")),
         (CODED, KG, ("input 1", "lower bound 0", "−99", "`missing_codes`", "--missing-code")),
     ],
-    ids=["grams", "centuries", "codes"],
+    ids=["grams", "centuries", "pounds", "codes"],
 )
 def test_wrong_units_and_codes_are_told_by_column(age, kg, words, others):
     (sentence,) = wrong_bounds(fitted(age, kg, others))
@@ -76,8 +77,8 @@ def test_a_file_keeps_what_was_found_and_earlier_files_are_not_judged(tmp_path):
             load(tmp_path / "hostile.json")
 
 
-def told(shares, noise=0.001, low=0.0):
-    column = ReleasedShares("x", low, 10.0, np.array(shares), noise)
+def told(shares, noise=0.001, low="0"):
+    column = ReleasedShares("x", low, "10", np.array(shares), noise)
     return one_place(column), far_end(column), pile(column)
 
 
@@ -109,7 +110,7 @@ def test_ends_at_either_side():
         assert end in told(shares)[1]
     cut = in_bins([0] * 12 + list(range(1, 32)))
     assert "upper bound 10" in told(cut[::-1])[2]
-    assert "lower bound 1" in told(cut, low=1.0)[2]
+    assert "lower bound 1" in told(cut, low="1")[2]
     assert told(cut)[2] is None  # zeros are as they are
     inside = in_bins([7] * 99 + [9])
     assert "tighten" in told(inside)[0]

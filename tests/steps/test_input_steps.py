@@ -29,7 +29,8 @@ def histograms(rows):
     *columns, usable = zip(*rows, strict=True)
     X = np.column_stack(columns).astype(float)
     X[~np.array(usable)] = np.nan
-    return exact_histograms(Rows(X, np.zeros((1, len(X))), np.array(usable)), QUERY, 16)
+    counts = exact_histograms(Rows(X, np.zeros((1, len(X))), np.array(usable)), QUERY, 16)
+    return (counts // 2**40).astype(float)
 
 
 def change(one, other):

@@ -21,7 +21,7 @@ from dpgp.model.file.settings import settings_from_json, settings_to_json
 from dpgp.options import Options
 from dpgp.outcomes import KINDS
 from dpgp.study import table
-from dpgp.study.columns import CodeColumn, Column, LevelColumn
+from dpgp.study.columns import CodeColumn, Column, LevelColumn, WeightColumn
 from dpgp.study.errors import Face
 from dpgp.study.file import read_study, study_text
 from dpgp.study.script import script_of
@@ -118,6 +118,7 @@ def test_a_model_file_keeps_the_settings_of_the_table():
     uncoded = [name for name in asked if name not in ABSENT - {"rows_of_unit"}]
     assert list(settings_to_json(people.options)) == uncoded
     coded = people.but(missing_codes=(CodeColumn("age", ("-99", "refused")),))
+    coded = coded.but(weight=WeightColumn("weight", 5.0))
     written = [name for name in asked if name != "passes"]  # whose default is not written
     assert list(settings_to_json(coded.options)) == written
     first = settings_to_json(people.but(rows_of_unit=RowsOfUnit.FIRST).options)

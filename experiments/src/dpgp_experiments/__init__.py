@@ -66,6 +66,12 @@ REGISTRY = {
         "Averages of f beside a private mean: skewed outcomes and bounds that are too wide",
         8,
     ),
+    "weights": Experiment(
+        "dpgp_experiments.weights",
+        "Survey weights: what an informative sample does to a fit, with its weights and without",
+        20,
+        parts=("1", "3"),
+    ),
     "yes-no": Experiment(
         "dpgp_experiments.yes_no",
         "PrivateGPClassifier on real people, beside private logistic regression and a network",

@@ -190,8 +190,30 @@ def _searched(desk: Asking) -> None:
 
 
 def _short_ids(desk: Asking) -> None:
-    ids = desk.table["person"].iloc[:-1]
+    _with_ids(desk, desk.table["person"].iloc[:-1])
+
+
+def _with_ids(desk: Asking, ids: Any) -> None:
     desk.regressor().fit(desk.table[["age"]], desk.table["pressure"], ids)
+
+
+def _two_targets(desk: Asking) -> None:
+    both = np.column_stack([desk.table["pressure"], 1000.0 * desk.table["weight"]])
+    desk.regress(desk.table, y=both, target_bounds=[PRESSURE, WEIGHT])
+
+
+def _predicted_in_grams(desk: Asking) -> None:
+    desk.regress(desk.table, "age", "weight")
+    people = desk.table[["age", "weight"]]
+    desk.fitted[-1].predict(people.assign(weight=1000.0 * people["weight"]))
+
+
+def _ends(column: Any) -> tuple[float, float]:
+    return float(column.min()), float(column.max())
+
+
+def _in_groups(desk: Asking) -> pd.DataFrame:
+    return desk.changed(group=np.array(list("abcdef"))[np.arange(ROWS) % 6])
 
 
 def _rare(desk: Asking) -> pd.DataFrame:
@@ -215,6 +237,9 @@ WRONG: dict[str, dict[str, Done]] = {
         "one of three cities forgotten, other cells ignored": lambda d: d.regress(
             d.table, "age", "city", categories={"city": CITIES[:2]}, **IGNORE
         ),
+        "three of six levels misspelt, other cells ignored": lambda d: d.regress(
+            _in_groups(d), "age", "group", categories={"group": tuple("abcDEF")}, **IGNORE
+        ),
         "one of two classes misspelt": lambda d: d.classify(d.table, classes=(0, "yes")),
         "a typo in the name of a bound": lambda d: d.regress(d.table, bounds={"agee": AGE}),
         "that on the command line, of a column": lambda d: d.command(
@@ -225,6 +250,29 @@ WRONG: dict[str, dict[str, Done]] = {
         "weights in grams, bounds in kilograms": lambda d: d.regress(
             d.changed(weight=1000.0 * d.table["weight"]), "age", "weight"
         ),
+        "weights in pounds, bounds in kilograms": lambda d: d.regress(
+            d.changed(weight=2.2 * d.table["weight"]), "age", "weight"
+        ),
+        "weights in kilograms, bounds in pounds": lambda d: d.regress(
+            d.table, "age", "weight", bounds={"age": AGE, "weight": (88, 308)}
+        ),
+        "ages in months, bounds in years": lambda d: d.regress(
+            d.changed(age=12.0 * d.table["age"])
+        ),
+        "years of birth for ages": lambda d: d.regress(d.changed(age=2020.0 - d.table["age"])),
+        "an input that is the same for all": lambda d: d.regress(
+            d.changed(weight=70.0), "age", "weight"
+        ),
+        "bounds of an input read from the data": lambda d: d.regress(
+            d.table, bounds={"age": _ends(d.table["age"])}
+        ),
+        "bounds of the target read from the data": lambda d: d.regress(
+            d.table, target_bounds=_ends(d.table["pressure"])
+        ),
+        "the same on the command line": lambda d: d.command(
+            d.table, "--target", "pressure:{}:{}".format(*_ends(d.table["pressure"]))
+        ),
+        "rows to predict in grams": _predicted_in_grams,
         "bounds of an input a thousand times too wide": lambda d: d.regress(
             d.table, bounds={"age": (0, 80_000)}
         ),
@@ -235,6 +283,10 @@ WRONG: dict[str, dict[str, Done]] = {
         "a target a thousand times too large": lambda d: _with_pressure(
             d, 1000.0 * d.table["pressure"]
         ),
+        "a target in another unit, a seventh of it": lambda d: _with_pressure(
+            d, d.table["pressure"] / 7.5
+        ),
+        "one of two targets a thousand times too large": _two_targets,
         "bounds of the target a thousand times too wide": lambda d: d.regress(
             d.table, target_bounds=(0, 220_000)
         ),
@@ -253,6 +305,13 @@ WRONG: dict[str, dict[str, Done]] = {
     "kind of outcome": {
         "0 and 1 as a number": lambda d: _with_pressure(d, d.table["high"], target_bounds=(0, 1)),
         "the same on the command line": lambda d: d.command(d.table, "--target", "high:0:1"),
+        "1 and 2 as a number": lambda d: _with_pressure(
+            d, d.table["high"] + 1, target_bounds=(1, 2)
+        ),
+        "two classes of which nobody has one": lambda d: d.classify(d.changed(high=0)),
+        "counts whose bounds cut all of them": lambda d: d.regress(
+            d.table, counts=True, target_bounds=(0, 10)
+        ),
         "three classes": lambda d: d.classify(d.table, classes=("low", "normal", "high")),
         "a class that one row in three hundred has": lambda d: d.classify(_rare(d)),
         "counts with negative bounds": lambda d: d.regress(
@@ -269,6 +328,14 @@ WRONG: dict[str, dict[str, Done]] = {
         "the same on the command line": lambda d: d.command(_without(d, 0.1)),
         "half of the rows incomplete, and ignored": lambda d: d.regress(_without(d, 0.5), **IGNORE),
         "nine rows in ten incomplete, and ignored": lambda d: d.regress(_without(d, 0.9), **IGNORE),
+        "no complete row, and ignored": lambda d: d.regress(_without(d, 1.0), **IGNORE),
+        "numbers as text": lambda d: d.regress(d.changed(age=d.table["age"].astype(str))),
+        "a word for what is missing, and ignored, on the command line": lambda d: d.command(
+            d.changed(age=_some(d.table["age"], 0.1, "unknown")), "--missing", "ignore"
+        ),
+        "commas in thousands, on the command line": lambda d: d.command(
+            d.changed(age=[f"{1000.0 * age:,.0f}" for age in d.table["age"]])
+        ),
         "text as an input": lambda d: d.regress(d.table, "city", bounds=(0, 1)),
         "a date as an input, on the command line": lambda d: d.command(
             d.table, "--feature", "seen:0:1"
@@ -295,6 +362,10 @@ WRONG: dict[str, dict[str, Done]] = {
             d, d.table["pressure"].iloc[:-1]
         ),
         "ids of persons that are shorter than the table": _short_ids,
+        "ids of persons some of whom have none": lambda d: _with_ids(
+            d, _some(d.table["person"], 0.2, np.nan)
+        ),
+        "one id for all persons": lambda d: _with_ids(d, np.zeros(ROWS)),
     },
     "budget": {
         "epsilon as text": lambda d: d.regress(d.table, epsilon="1"),

@@ -1,6 +1,6 @@
 """Wrong ways to ask, each done for real: what was said, when, and what it spent.
 
-A table of 3,000 simulated people, ε = 1, δ = 1e-6. A mistake is refused before anything is spent,
+A table of 8,000 simulated people, ε = 1, δ = 1e-6. A mistake is refused before anything is spent,
 ends a fit early, is warned of before the fit, or spoken of after it; silence would be a fault.
 """
 
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from dpgp.cli.output import TextTable
 from dpgp.ledger.tally import TALLY
+from dpgp.model.fitted import OutsideBoundsWarning
 from dpgp.privacy.noise import SeededNoiseWarning
 from dpgp.report.health import LOOKS_WRONG, HealthWarning
 from dpgp.report.style import BLUE, panels, styled
@@ -38,8 +39,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ERROR = "Error: "
-STARTS = ("Yes or no?", "Weak guarantee:")
+STARTS = ("Yes or no?", "Read from the data?", "Weak guarantee:")
 """How lines of the command line start that warn before a fit."""
+
+AFTERWARDS = (HealthWarning, OutsideBoundsWarning)
+"""Warnings of a model, once it is there or is asked."""
 
 FOLDER = rf"{re.escape(tempfile.gettempdir())}/[^/]+/"
 """What paths start with: nobody else has such a folder."""
@@ -96,8 +100,8 @@ def made(mistake: Mistake, seed: int) -> WhatWasSaid:
     if desk.heard:
         return _of_command(mistake, desk.heard[-1])
     heard = [each for each in caught if _counts(each.category, mistake)]
-    after = [str(each.message) for each in heard if issubclass(each.category, HealthWarning)]
-    before = [str(each.message) for each in heard if not issubclass(each.category, HealthWarning)]
+    after = [str(each.message) for each in heard if issubclass(each.category, AFTERWARDS)]
+    before = [str(each.message) for each in heard if not issubclass(each.category, AFTERWARDS)]
     return _told(mistake, ending, before, after, _spent(desk, ending))
 
 

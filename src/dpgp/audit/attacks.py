@@ -64,6 +64,11 @@ def _with_levels(readable: bool) -> Rows:
     return replace(rows, readable=np.ones((2, 2), dtype=bool)).among(counted)
 
 
+def _with_weight(weight: float) -> Rows:
+    """Return rows of which the last has a weight, in whole rows."""
+    return replace(_rows([0.0, 0.0], [0, 0]), weights=np.array([1.0, weight]))
+
+
 def worst_cases() -> dict[str, WorstCase]:
     """Return the kinds of queries, each with its worst case."""
     inputs = UnitInputs(Box.from_bounds((-1, 1), 1))
@@ -83,6 +88,9 @@ def worst_cases() -> dict[str, WorstCase]:
         ),
         "counts of levels": WorstCase(
             CountQuery(2), _options("replace"), _with_levels(True), _with_levels(False)
+        ),
+        "weights and their squares": WorstCase(
+            CountQuery(squares=True), _options("replace"), _with_weight(1.0), _with_weight(0.0)
         ),
     }
 

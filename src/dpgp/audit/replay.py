@@ -148,7 +148,7 @@ def record(table: MadeUpTable, options: Options, source: NoiseSource) -> tuple[R
     for step in steps:
         query = step.query(known)
         with suppress(UnusableRowsError):  # rows of an audit are few, and its steps all asked
-            step.learn(known, wall.release(query, step.share, step.label, step.part))
+            known.take(step, wall.release(query, step.share, step.label, step.part))
         answer = recorder.answers[-1]
         asked.append(RecordedStep(query, step, books.releases[-1], answer, wall.dealing))
     return tuple(asked)

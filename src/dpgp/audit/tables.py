@@ -27,7 +27,10 @@ YES_NO = Category((0, 1))
 
 @dataclass(frozen=True)
 class MadeUpTable:
-    """Raw inputs (rows, columns), targets (rows, targets), and whose the rows are."""
+    """Raw inputs (rows, columns), targets (rows, targets), whose the rows are, and their weights.
+
+    Where rows have weights these are one more column of the inputs, the last.
+    """
 
     X: Array
     y: Array
@@ -38,7 +41,8 @@ class MadeUpTable:
 
         The guarantee holds for every key, so neighbours are compared under one.
         """
-        return scaled_rows(self.X, self.y.T, options, self.units, seed=0)
+        X, weights = (self.X[:, :-1], self.X[:, -1]) if options.are_weighted else (self.X, None)
+        return scaled_rows(X, self.y.T, options, self.units, seed=0, weights=weights)
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,10 @@ CASES: dict[str, Case] = {
     "people who come and go": _case(
         1, neighbours="add-remove", missing="ignore", stages=1, epsilon=80.0, **PEOPLE
     ),
+    "weights": _case(1, weight_bound=0.5, stages=2, epsilon=20.0),
+    "weights of people": _case(
+        1, weight_bound=2.0, missing="ignore", stages=1, epsilon=80.0, **PEOPLE
+    ),
     "a learned metric": _case(4, stages=2),
     "a model of the inputs": _case(4, neighbours="add-remove", stages=2),
     "levels": replace(_case(2, missing="ignore", stages=2), levels=3),
@@ -114,7 +122,10 @@ def tame_table(options: Options, random: Random) -> MadeUpTable:
     """Return rows inside the bounds, among which a single other one would stand out."""
     table = random_table(options, random, ROWS)
     X, y = (random.uniform(-0.9, 0.9, part.shape) for part in (table.X, table.y))
-    X = np.where(options.box.is_numeric, X, table.X)
+    if options.are_weighted:
+        X[:, -1] = np.abs(X[:, -1])
+    levels = np.flatnonzero(~options.box.is_numeric)
+    X[:, levels] = table.X[:, levels]
     return replace(table, X=X, y=np.where(options.target_box.is_numeric, y, table.y))
 
 
@@ -128,6 +139,9 @@ def _rows_of_one(options: Options, random: Random, count: int) -> list[tuple[Arr
 def _row(options: Options, random: Random) -> tuple[Array, Array]:
     may_lack = options.missing is Missing.IGNORE
     inputs = _cells(options, options.box, may_lack, random)
+    if options.are_weighted:
+        weight = _value(options, random)
+        inputs = np.append(inputs, weight if may_lack else abs(weight))
     unreadable = may_lack or not options.outcome.unreadable_is_error
     return inputs, _cells(options, options.target_box, unreadable, random)
 

@@ -9,9 +9,9 @@ import typer
 from rich.console import Console
 
 from dpgp.cli.output import STOPPED, Screen, print_json, print_pairs, shown
+from dpgp.study.doubts import doubts
 from dpgp.study.errors import Face, UsageError, Words, said
 from dpgp.study.study import Study
-from dpgp.study.zero_one import told_of_classes
 
 if TYPE_CHECKING:
     from dpgp.planning.plan import Plan
@@ -53,8 +53,8 @@ def print_study(console: Console, study: Study, rows: int | None) -> None:
     console.print("[bold]A fit spends privacy budget; those of fits to the same people add up[/]")
     print_pairs(console, study_pairs(study, rows, Face.COMMAND))
     print_weak_points(console, study, rows)
-    for words in told_of_classes(study.options):
-        text = f"[yellow]Yes or no?[/] {shown(words.on(Face.COMMAND))}"
+    for doubt in doubts(study.options):
+        text = f"[yellow]{doubt.question}[/] {shown(doubt.words.on(Face.COMMAND))}"
         console.print(text, soft_wrap=True, highlight=False)
     if study.purse is not None:
         from dpgp.ledger.words import ledger_line
@@ -79,6 +79,7 @@ def study_pairs(study: Study, rows: int | None, face: Face) -> list[list[str]]:
     return [
         *(["predict", f"{column}{options.outcome.aside}"] for column in study.predicted),
         *(["from", str(column)] for column in study.inputs),
+        *([] if study.weight is None else [["weights", str(study.weight)]]),
         ["guarantee", guarantee],
         ["protects", study.protects.on(face)],
         ["rows", _rows_in_words(study, rows)],

@@ -67,6 +67,8 @@ def fit(
     Columns of levels: add --category region:north,south --category sex:F,M
 
     Several rows a person: add --unit person_id --max-rows-per-unit 5
+
+    Survey weights, those above 5 cut to it: add --weight weight:5
     """
     with failures_in_words():
         from dpgp.private.engines import opened_engine
@@ -117,8 +119,9 @@ def read_rows(
         inputs, targets = (
             tuple(column.name for column in columns) for columns in (study.inputs, study.predicted)
         )
+        weight = None if study.weight is None else study.weight.name
         files = open_files(data, study.decimal or DecimalMark.POINT)
-        asked = AskedTable(files, targets, study.unit)
+        asked = AskedTable(files, targets, study.unit, weight)
         return asked.rows(inputs, study.options, workers, show_lines=show_lines)
 
 

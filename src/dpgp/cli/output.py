@@ -138,7 +138,7 @@ def print_json(value: object) -> None:
     """Print strict JSON on standard output."""
     from json import dumps
 
-    text = dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    text = dumps(value, indent=2, ensure_ascii=False, allow_nan=False, default=str)  # dates
     text = "\n".join(_escaped(line) for line in text.split("\n"))
     Screen().print(text, soft_wrap=True, markup=False, highlight=False)
 

@@ -34,6 +34,7 @@ def plan(
     noise_std: float | None,
     r2: float | None,
     prevalence: float | None,
+    mean_weight: float | None,
     error: float | None,
     json: Json = False,
 ) -> None:
@@ -56,7 +57,7 @@ def plan(
 
         asked = study.with_usual_budget()
         told = {"noise_std": noise_std, "r2": r2, "prevalence": prevalence}
-        planned = plan_of(asked.options, asked.needed("n"), **told)
+        planned = plan_of(asked.options, asked.needed("n"), **told, mean_weight=mean_weight)
         needed = None if error is None else planned.epsilon_for(error)
         curve = planned.curve(epsilons=sorted({*EPSILONS, planned.epsilon}))
     if json:

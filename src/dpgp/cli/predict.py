@@ -188,14 +188,17 @@ def _predicted(
 
 
 def _inputs(model: FittedModel, cells: Cells, names: Sequence[str]) -> Array:
-    """Return columns of numbers, or of the numbers of their levels."""
+    """Return columns of numbers, or of the numbers of their levels or dates."""
     import numpy as np
 
     def column(k: int) -> Array:
-        category, codes = model.inputs.box.category(k), model.options.missing_codes.of_input(k)
-        if category is None:
-            return cells.numbers(names[k], codes)
-        return cells.known_levels(names[k], category, codes)
+        box, codes = model.inputs.box, model.options.missing_codes.of_input(k)
+        category, days = box.category(k), box.days(k)
+        if category is not None:
+            return cells.known_levels(names[k], category, codes)
+        if days is not None:
+            return cells.known_days(names[k], days, codes)
+        return cells.numbers(names[k], codes)
 
     return np.column_stack([column(k) for k in range(len(names))])
 
@@ -206,12 +209,10 @@ def _predictions(
     """Return mean, std, ends and quantiles of every target; NaN where inputs are missing."""
     import numpy as np
 
-    from dpgp.coded_rows import CodedRows
-
     complete = np.isfinite(X).all(axis=1)
     columns = np.full((model.n_targets, len(_suffixes(model, quantiles)), len(X)), np.nan)
     if complete.any():
-        U = model.unit_inputs(CodedRows(X[complete]))
+        U = model.inputs(X[complete])
         for k in range(model.n_targets):
             found = _at(model, k, U, coverage, quantiles)
             _, noise, _ = model.noise_quantiles(k)

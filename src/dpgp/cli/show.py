@@ -98,6 +98,7 @@ def describe(model: FittedModel) -> dict[str, Any]:
         "features": posterior.features.dimension,
         "kernel": str(posterior.kernel),
         "inputs_warped": model.inputs.warp is not None,
+        "weights": None if model.weights is None else model.weights.finding(),
         "health": list(model.health),
     }
 
@@ -171,7 +172,8 @@ def print_model(console: Console, model: FittedModel, matters: list[Importance])
     print_health(console, model)
     print_table(console, TextTable("Columns", ("column", "from", "to"), _column_rows(about)))
     console.print("[bold]Model[/]")
-    print_pairs(console, _model_rows(about))
+    weighed = [] if model.weights is None else [["rows", str(model.weights)]]
+    print_pairs(console, _model_rows(about) + weighed)
     console.print()
     for importance in matters:
         print_importance(console, importance)
@@ -199,6 +201,8 @@ def _column_rows(about: dict[str, Any]) -> list[list[str]]:
 def _extent(column: dict[str, Any]) -> tuple[str, str]:
     if "levels" in column:
         return f"levels {', '.join(map(str, column['levels']))}", ""
+    if "unit" in column:
+        return column["low"], column["high"]
     return f"{column['low']:g}", f"{column['high']:g}"
 
 

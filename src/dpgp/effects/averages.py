@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.effects.functionals import Averages, estimate
 from dpgp.effects.records import Effect
@@ -34,7 +33,9 @@ def partial_dependence(
     n, box = column_of(model, column), model.options.box
     category = box.category(n)
     grid = (
-        np.linspace(box.low[n], box.high[n], GRID_POINTS) if category is None else category.levels
+        box.shown(n, np.linspace(box.low[n], box.high[n], GRID_POINTS))
+        if category is None
+        else category.levels
     )
     return average(model, {n: grid}, None, coverage, target)
 
@@ -54,11 +55,11 @@ def average(
         for rows in (representative_rows(model), representative_rows(model, MISSING_ROWS))
     )
     found = estimate(model, k, whole, thinned, coverage)
-    names, label = model.input_names, model.target_in_words(k)
-    where = {names[n]: _shown(model, n, values) for n, values in set_to.items()}
+    names, label, box = model.input_names, model.target_in_words(k), model.options.box
+    where = {names[n]: box.shown(n, values) for n, values in set_to.items()}
     words = f"Average of {label} over the private model of the inputs"
     if from_ is not None:
-        other = {f"{names[n]} before": _shown(model, n, v) for n, v in from_.items()}
+        other = {f"{names[n]} before": box.shown(n, values) for n, values in from_.items()}
         where, words = {**other, **where}, f"Difference of averages of {label}"
     return Effect(words, coverage, where, *found)
 
@@ -108,6 +109,7 @@ def slope(
             "levels, or for `contrast` between two rows."
         )
     words = f"Slope of {model.target_in_words(k)} along {model.input_names[n]}"
+    words += ", per day" if model.options.box.days(n) is not None else ""
     if X is None:
         rows, few = representative_rows(model), representative_rows(model, MISSING_ROWS)
         whole, thinned = (_quotients(model, n, each[None]) for each in (rows, few))
@@ -153,33 +155,30 @@ def _settings(model: FittedModel, values: Mapping[Any, Any] | None) -> dict[int,
     return {n: np.broadcast_to(column, max(lengths)) for n, column in columns.items()}
 
 
-def _shown(model: FittedModel, n: int, values: Array) -> NDArray[Any]:
-    """Return values of an input as people know them: numbers, or levels of a category."""
-    category = model.options.box.category(n)
-    return values if category is None else np.array(category.labels)[values.astype(np.int64)]
-
-
 def _checked(model: FittedModel, n: int, values: Any) -> Array:
-    """Return the values that an input is set to: numbers within its bounds, or those of levels."""
+    """Return the values that an input is set to, as numbers: levels, or what its bounds hold."""
     box, name = model.options.box, model.input_names[n]
-    category = box.category(n)
+    category, days = box.category(n), box.days(n)
+    several = values if isinstance(values, list | tuple | np.ndarray) else [values]
     if category is not None:
-        several = isinstance(values, list | tuple | np.ndarray)
-        numbers = category.numbers(values if several else [values])
+        numbers = category.numbers(several)
         if not len(numbers) or np.isnan(numbers).any():
             raise ValueError(
                 f"'{name}' must be set to one of its public levels ({category.words}), or to a "
                 "list of them."
             )
         return numbers
+    what = "number" if days is None else "date"
     try:
-        numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        given = several if days is None else days.numbers(several)
+        numbers = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise TypeError(f"'{name}' must be set to a number or a list of numbers.") from None
-    low, high = float(box.low[n]), float(box.high[n])
-    if numbers.ndim != 1 or not len(numbers) or not np.all((numbers >= low) & (numbers <= high)):
+        raise TypeError(f"'{name}' must be set to a {what} or a list of {what}s.") from None
+    within = (numbers >= box.low[n]) & (numbers <= box.high[n])
+    if numbers.ndim != 1 or not len(numbers) or not within.all():
+        low, high = box.extent_in_words(n)
         raise ValueError(
-            f"'{name}' must be set to a number, or a list of them, between its public bounds "
-            f"{low:g} and {high:g}."
+            f"'{name}' must be set to a {what}, or a list of them, between its public bounds "
+            f"{low} and {high}."
         )
     return numbers

@@ -176,7 +176,7 @@ def _last_stage(
 
 def _law_error(model: FittedModel, target: int, rows: float) -> float:
     """Return the relative error of the law's mean square, or of σ² where no law was released."""
-    noise = model.certificate.noise_of(LAW_OF_RESIDUALS)
+    noise = model.noise_of(LAW_OF_RESIDUALS)
     if noise is None:
         return float(2.0 * np.std(np.log(model.noise_draws(target))))
     return LAW_ERROR * noise / rows

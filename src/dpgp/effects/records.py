@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def _left_out(cells: list[list[str]]) -> list[str]:
 class Effect(AnswerTable):
     """Means of f, or differences of them, with their standard deviations and intervals.
 
-    ``at`` has the inputs that were set, an array each: numbers, or levels of a category.
+    ``at`` has the inputs that were set, an array each: numbers, dates, or levels of a category.
     """
 
     words: str
@@ -105,8 +106,8 @@ class Effect(AnswerTable):
         return list(columns), [[_cell(value) for value in row] for row in rows]
 
 
-def _cell(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.4g}"
+def _cell(value: float | str | date) -> str:
+    return str(value) if isinstance(value, str | date) else f"{value:.4g}"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,10 @@ def specification(model: Any, target: int | None = None) -> dict[str, Any]:
 
 
 def rows(model: Any, X: Any) -> Any:
-    """Return rows as exported models take them: a category is the number of its level, from 0."""
+    """Return rows as exported models take them.
+
+    A category is the number of its level, from 0, and a date the days since its lower bound.
+    """
     from dpgp.model.fitted import fitted_model
 
     return fitted_model(model).raw_inputs(X)

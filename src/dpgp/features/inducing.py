@@ -25,8 +25,9 @@ from dpgp.features.base import (
 )
 from dpgp.kernels.base import takes_vectors
 from dpgp.kernels.bounds import product_factors, variance_bound
+from dpgp.kernels.combined import split
 from dpgp.kernels.formula import exported_tree, gram_in_place, mean_gram
-from dpgp.kernels.known import kernel_from_json, kernel_to_json
+from dpgp.kernels.known import as_kernel, kernel_from_json, kernel_to_json
 from dpgp.point_sets import as_grid
 from dpgp.types import Array
 
@@ -67,20 +68,16 @@ class InducingFeatures:
     def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return K_ZZ^{−1/2} k_Z(x) as columns."""
         values = gram_in_place(self.kernel, self.anchors, U)
-        return np.matmul(self._scaled_projection, values, out=out)
+        return np.matmul(self.scaled_projection, values, out=out)
 
     def evaluate_part(self, part: Any, U: Array) -> Array:
         """Return what a part p of the kernel adds to the features, K_ZZ^{−1/2} p_Z(x)."""
-        return np.asarray(self._scaled_projection @ gram_in_place(part, self.anchors, U))
+        return np.asarray(self.scaled_projection @ gram_in_place(part, self.anchors, U))
 
     @cached_property
-    def _scaled_projection(self) -> Array:
+    def scaled_projection(self) -> Array:
+        """The projection of values of the kernel as it is."""
         return np.asarray(self.projection / self._variance)
-
-    def kernel_values(self, U: Array) -> Array:
-        """Return k_Z(x) of the kernel scaled to unit variance, as columns."""
-        values = gram_in_place(self.kernel, self.anchors, U)
-        return np.divide(values, self._variance, out=values)
 
     @cached_property
     def _variance(self) -> float:
@@ -107,7 +104,7 @@ class InducingFeatures:
         return {
             "kernel": exported_tree(self.kernel, self.kernel.theta[None]),
             "anchors": self.anchors,
-            "projection": self._scaled_projection,
+            "projection": self.scaled_projection,
         }
 
     @staticmethod
@@ -124,11 +121,16 @@ def inducing_from_json(value: Any, where: str) -> InducingFeatures:
     return InducingFeatures.from_json(fields, where, 1, depth=1)
 
 
+ROWS_AT_A_TIME = 512
+"""Rows whose kernel values are computed at a time: a few megabytes, which caches hold."""
+
+
 @dataclass(frozen=True)
 class DictionaryValues:
     """What functions of a dictionary are sums of: kernel values at its points, or its features.
 
-    Whoever wants a few sums need not whiten all kernel values first.
+    Whoever wants a few sums need not whiten all kernel values first. Parts of the kernel with few
+    functions give these themselves, F(x) of F(Z)F(x)ᵀ, and not their values at every point.
     """
 
     inner: WhitenedMap
@@ -136,32 +138,54 @@ class DictionaryValues:
     @property
     def dimension(self) -> int:
         """Number of values."""
-        return self.inner.dimension
+        return int(self.inner.dimension + self._thin_at_anchors.shape[1])
 
     def weights(self, w: Array) -> Array:
         """Return weights on the values of functions φ₀(x)ᵀw."""
-        if isinstance(self.inner, InducingFeatures):
-            return np.asarray(w @ self.inner.projection)
-        return w
+        if not isinstance(self.inner, InducingFeatures):
+            return w
+        on_kernel = np.asarray(w @ self.inner.scaled_projection)
+        return np.concatenate([on_kernel, on_kernel @ self._thin_at_anchors], axis=-1)
 
     def whitened(self, sums: Array) -> Array:
         """Return sums of features φ₀(x) from sums of values, as columns."""
-        if isinstance(self.inner, InducingFeatures):
-            return np.asarray(self.inner.projection @ sums)
-        return sums
+        if not isinstance(self.inner, InducingFeatures):
+            return sums
+        dense, thin = np.split(sums, [self.inner.dimension])
+        return np.asarray(self.inner.scaled_projection @ (dense + self._thin_at_anchors @ thin))
 
     def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return the values at the rows of ``U`` as columns."""
         if not isinstance(self.inner, InducingFeatures):
             return self.inner.evaluate(U, out)
-        values = self.inner.kernel_values(U)
-        if out is not None:
-            out[:] = values
+        values = np.empty((self.dimension, len(U))) if out is None else out
+        thin, dense = self._parts
+        points = self.inner.dimension
+        values[:points] = 0.0 if dense is None else dense.values(self.inner.anchors, U)
+        if thin is not None:
+            values[points:] = thin.factor(U).T
         return values
 
+    def sums(self, weights: Array, U: Array) -> Array:
+        """Return weighted sums of the values, a few rows at a time: their values stay in cache."""
+        sums = np.empty((len(weights), len(U)))
+        for start in range(0, len(U), ROWS_AT_A_TIME):
+            few = slice(start, start + ROWS_AT_A_TIME)
+            sums[:, few] = weighted(weights, self.evaluate(U[few]))
+        return sums
 
-ROWS_AT_A_TIME = 512
-"""Rows whose kernel values are computed at a time: a few megabytes, which caches hold."""
+    @cached_property
+    def _parts(self) -> tuple[Any, Any]:
+        """The terms of the kernel that have factors, and the others."""
+        assert isinstance(self.inner, InducingFeatures)
+        return split(as_kernel(self.inner.kernel), self.inner.anchors)
+
+    @cached_property
+    def _thin_at_anchors(self) -> Array:
+        """F(Z)."""
+        if not isinstance(self.inner, InducingFeatures) or self._parts[0] is None:
+            return np.empty((self.inner.dimension, 0))
+        return np.asarray(self._parts[0].factor(self.inner.anchors))
 
 
 @dataclass(frozen=True)
@@ -181,12 +205,16 @@ class ProjectedFeatures:
         return int(self.P.shape[1])
 
     @cached_property
+    def _values(self) -> DictionaryValues:
+        return DictionaryValues(self.inner)
+
+    @cached_property
     def _coefficients(self) -> Array:
-        return DictionaryValues(self.inner).weights(self.P.T)
+        return self._values.weights(self.P.T)
 
     def evaluate(self, U: Array, out: Array | None = None) -> Array:
         """Return the features of the rows of ``U`` as columns of norm at most one."""
-        return self.evaluate_with_sums(U, np.empty((0, self.inner.dimension)), out)[0]
+        return self.evaluate_with_sums(U, np.empty((0, self._values.dimension)), out)[0]
 
     def evaluate_with_sums(
         self, U: Array, weights: Array, out: Array | None = None
@@ -196,14 +224,14 @@ class ProjectedFeatures:
         Of a few rows at a time, so that their values stay in the cache.
         """
         features = np.empty((self.dimension, len(U))) if out is None else out
-        sums, values = np.empty((len(weights), len(U))), DictionaryValues(self.inner)
+        sums, values = np.empty((len(weights), len(U))), self._values
         for start in range(0, len(U), ROWS_AT_A_TIME):
             few = slice(start, start + ROWS_AT_A_TIME)
             inner = values.evaluate(U[few])
-            np.matmul(self._coefficients, inner, out=features[:, few])
+            found = np.matmul(self._coefficients, inner, out=features[:, few])
+            squares = np.einsum("dn,dn->n", found, found)
+            found *= SLACK / np.maximum(np.sqrt(squares), self.smallest_norm)
             sums[:, few] = weighted(weights, inner)
-        squares = np.einsum("dn,dn->n", features, features)
-        features *= SLACK / np.maximum(np.sqrt(squares), self.smallest_norm)
         return features, sums
 
 

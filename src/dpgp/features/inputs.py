@@ -197,6 +197,12 @@ class BoxFeatures:
         """Return the features of raw rows as columns."""
         return self.inner.evaluate(self.inputs(X), out)
 
+    def sums(self, weights: Array, X: Array) -> Array:
+        """Return weighted sums of the features of raw rows."""
+        if isinstance(self.inner, DictionaryValues):
+            return self.inner.sums(weights, self.inputs(X))
+        return weighted(weights, self.evaluate(X))
+
 
 # --- what is left of targets ----------------------------------------------------------------------
 
@@ -220,7 +226,7 @@ class Residuals:
 
     def of(self, inputs: Array, targets: Array) -> Array:
         """Return the residuals of a block."""
-        return self._from(weighted(self.weights, self.features.evaluate(inputs)), targets)
+        return self._from(self.features.sums(self.weights, inputs), targets)
 
     def beside(self, features: FeatureMap, inputs: Array, targets: Array, out: Array) -> Array:
         """Return the residuals of a block, and write its features to ``out``."""
@@ -234,8 +240,9 @@ class Residuals:
                 U = features.inputs(inputs)
                 return features.inner.evaluate_with_sums(U, self.weights, out)[1]
         phi = features.evaluate(inputs, out)
-        own_phi = phi if features is self.features else self.features.evaluate(inputs)
-        return weighted(self.weights, own_phi)
+        if features is self.features:
+            return weighted(self.weights, phi)
+        return self.features.sums(self.weights, inputs)
 
     def _from(self, mean: Array, targets: Array) -> Array:
         return np.asarray((targets - mean - self.middles) / self.clips[:, None])

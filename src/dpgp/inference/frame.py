@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dpgp.features.base import FeatureMap
 from dpgp.features.inputs import Residuals
 from dpgp.inference.clip_choice import ClipInterval
+from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
@@ -105,6 +106,10 @@ class Fit(Protocol):
 
     def guard(self, releases: Sequence[StageRelease]) -> None:
         """Correct the mean of every target by its guard's release."""
+        ...
+
+    def follow_scales(self, scales: Sequence[LocalScale]) -> None:
+        """Correct the mean of every target by what its local scale says of clipping."""
         ...
 
     @property

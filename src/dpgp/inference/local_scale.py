@@ -76,6 +76,10 @@ class LocalScale:
     w: Array
     V: Array
 
+    def typical(self, U: Array) -> Array:
+        r"""Return :math:`e^{\bar\ell}` at the rows of ``U``, without what is not known of it."""
+        return np.asarray(np.exp(self.w @ self.features.evaluate(U)))
+
     def factor(self, U: Array) -> Array:
         """Return c at the rows of ``U``, scaled inputs."""
         phi = self.features.evaluate(U)

@@ -123,6 +123,10 @@ class ResidualLaw:
         unseen = float(self.unseen(np.array(a))) / float(self.slope(a, 1.0)) ** 2
         return mean, math.sqrt(max(square - mean**2, 0.0) + unseen), math.sqrt(uneven)
 
+    def expected_bias(self, a: Array) -> Array:
+        """Return the mean of the bias b at clips, in sds."""
+        return np.asarray(np.interp(a, CLIPS, self.biases[0]))
+
     @property
     def doubted_beyond(self) -> Array:
         """Mean squares of what lies beyond clips below and above, with what none has seen.

@@ -6,6 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -99,6 +100,18 @@ class Sum(Pair):
             formula_of(part).weighted_gram(part, weights, X, Y) for part in tree["parts"]
         )
         return first + second
+
+
+def split(kernel: Kernel, X: Array) -> tuple[Kernel | None, Kernel | None]:
+    """Return the sum of all terms with factors, and of the others, on points like ``X``."""
+    terms = list(kernel._terms()) if isinstance(kernel, Sum) else [kernel]
+    thin = [term.factor(X) is not None for term in terms]
+    sums = (
+        [t for t, is_thin in zip(terms, thin, strict=True) if is_thin is kind]
+        for kind in (True, False)
+    )
+    first, second = (reduce(Sum, chosen) if chosen else None for chosen in sums)
+    return first, second
 
 
 def _added(total: Any, other: Any) -> Any:

@@ -302,13 +302,29 @@ class MetricRBF(Stationary):
         """Return exp(−s/2ℓ²)."""
         return library.exp(-0.5 * s * tree["length_scale"][:, :, None] ** -2.0)
 
+    @classmethod
+    def weighted_gram(cls, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
+        """Return Σ_t ω_t exp(−s/2ℓ_t²); draws of one length share an exponential."""
+        lengths, which = np.unique(tree["length_scale"][:, 0], return_inverse=True)
+        exponents = _exponents(tree["root"], X, Y)
+        total, values = np.zeros_like(exponents), np.empty_like(exponents)
+        for length, weight in zip(lengths, np.bincount(which, weights), strict=True):
+            np.multiply(exponents, length**-2.0, out=values)
+            np.exp(values, out=values)
+            values *= weight
+            total += values
+        return total
+
     def values(self, X: Array, Y: Array) -> Array | float:
-        """Return exp(aᵀb − ‖a‖²/2 − ‖b‖²/2), lengths within L: one product, then in place."""
-        scaled = np.asarray(self.root) / self.length_scale
-        A, B = (scaled.T @ M.T for M in (X, Y))
-        halves = [-0.5 * np.einsum("dn,dn->n", M, M)[None] for M in (A, B)]
-        ones = [np.ones_like(half) for half in halves]
-        left, right = np.vstack([A, halves[0], ones[0]]), np.vstack([B, ones[1], halves[1]])
-        exponents = left.T @ right
-        np.minimum(exponents, 0.0, out=exponents)
+        """Return exp(−s/2), lengths within L, in place."""
+        exponents = _exponents(np.asarray(self.root) / self.length_scale, X, Y)
         return np.asarray(np.exp(exponents, out=exponents))
+
+
+def _exponents(root: Array, X: Array, Y: Array) -> Array:
+    """Return aᵀb − ‖a‖²/2 − ‖b‖²/2 by one product, with a = Lᵀx and b = Lᵀy."""
+    A, B = (root.T @ M.T for M in (X, Y))
+    halves = [-0.5 * np.einsum("dn,dn->n", M, M)[None] for M in (A, B)]
+    ones = [np.ones_like(half) for half in halves]
+    left, right = np.vstack([A, halves[0], ones[0]]), np.vstack([B, ones[1], halves[1]])
+    return np.asarray(left.T @ right)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,14 +32,22 @@ from dpgp.options import Options
 from dpgp.outcomes import ObservationLaw, OutcomeKind
 from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds
 from dpgp.privacy.certificate import Certificate
+from dpgp.row_weights import ReleasedWeights
 from dpgp.types import Array
 
 COLUMN_HEADINGS = ("column", "role", "from", "to")
 
 ID_DIGITS = 32  # 128 bits
 
+MOSTLY = 0.5
+"""Share of new rows outside the bounds of a column from which on its unit is doubted; by hand."""
+
 NINE_IN_TEN = (0.05, 0.5, 0.95)
 """Quantiles by which draws of a hyperparameter are told: nine in ten lie between the outer ones."""
+
+
+class OutsideBoundsWarning(UserWarning):
+    """Most rows that are to be predicted lie outside the bounds of an input."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,6 +96,21 @@ class FittedModel(
     def outcome(self) -> OutcomeKind:
         """The kind of outcome that the targets are."""
         return self.options.outcome
+
+    @property
+    def weights(self) -> ReleasedWeights | None:
+        """What the weights of rows add up to, released with noise; None where rows have none."""
+        return ReleasedWeights.found(self.findings.get("number of rows"))
+
+    @property
+    def row_weight(self) -> float:
+        """What part of a whole row an effective row weighs: all where there are no weights."""
+        return 1.0 if self.weights is None else self.weights.per_row
+
+    def noise_of(self, label: str) -> float | None:
+        """Return the noise of releases of this name on sums over effective rows, None without."""
+        noise = self.certificate.noise_of(label)
+        return None if noise is None else noise / self.row_weight
 
     @property
     def n_targets(self) -> int:
@@ -161,19 +185,35 @@ class FittedModel(
     def raw_inputs(self, X: Any) -> Array:
         """Return rows as numbers; an error where columns or cells are not what the model takes."""
         inputs = self._inputs(X).values
-        categories = self.options.box.categories  # none at all where all inputs are numbers
-        for name, category, column in zip(self.input_names, categories, inputs.T, strict=False):
-            if category is not None and np.isnan(column).any():
+        kinds = self.options.box.kinds  # none at all where all inputs are numbers
+        for name, kind, column in zip(self.input_names, kinds, inputs.T, strict=False):
+            if kind is not None and np.isnan(column).any():
                 raise ValueError(
-                    f"column '{name}' of `X` must hold its public levels alone to be predicted: "
-                    f"{category.words}; leave other rows out."
+                    f"column '{name}' of `X` must hold {kind.cells} alone to be predicted: "
+                    f"{kind.words}; leave other rows out."
                 )
         if not np.isfinite(inputs).all():
             raise ValueError(
                 "`X` must be finite and complete to be predicted, without NaN or inf; leave other "
                 "rows out."
             )
+        self._warn_outside(inputs)
         return inputs
+
+    def _warn_outside(self, inputs: Array) -> None:
+        """Say of which columns most values lie outside their bounds: they are cut in silence."""
+        box = self.options.box
+        outside = np.mean((inputs < box.low) | (inputs > box.high), axis=0)
+        for name, share, low, high in zip(
+            self.input_names, outside, box.low, box.high, strict=True
+        ):
+            if share > MOSTLY:
+                warnings.warn(
+                    f"Most of these rows have {name} outside its bounds, {low:g} to {high:g}, and "
+                    "are taken as at the nearest bound: check that both have the same unit.",
+                    OutsideBoundsWarning,
+                    stacklevel=6,
+                )
 
     def _inputs(self, X: Any) -> CodedRows:
         """Return rows as numbers: columns by their names, in any order, or as they come."""
@@ -182,8 +222,8 @@ class FittedModel(
         box, count = self.options.box, self.options.columns
         codes, columns = self.options.missing_codes.inputs, named_columns(X, box.names)
         if columns is not None:
-            return CodedRows(coded_columns(columns, tuple(map(box.category, range(count))), codes))
-        inputs = coded_matrix(X, box.categories, codes)
+            return CodedRows(coded_columns(columns, box.kinds, codes))
+        inputs = coded_matrix(X, box.kinds, codes)
         if inputs.shape[1] != count:
             raise ValueError(f"`X` must have {count} columns, got {inputs.shape[1]}.")
         return CodedRows(inputs)

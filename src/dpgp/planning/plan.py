@@ -32,6 +32,7 @@ from dpgp.planning.question import (
 )
 from dpgp.planning.setting import DOCUMENT, Assumption, nothing_better
 from dpgp.privacy.arguments import DELTA, EPSILON, as_count, as_finite_positive
+from dpgp.row_weights import TYPICAL
 from dpgp.study.errors import RefusedError
 from dpgp.types import Array
 
@@ -165,6 +166,8 @@ def plan(
     warp: bool = True,
     calibrate: bool = True,
     missing: str = "error",
+    weight_bound: float | None = None,
+    mean_weight: float | None = None,
 ) -> Plan:
     """Plan a fit of ``n`` rows without data: its design, expected error, and what ε would buy.
 
@@ -176,7 +179,8 @@ def plan(
 
     What is known of the outcome, from elsewhere and never from these rows: ``noise_std``, the noise
     of an observation in units of the target; or ``r2``, the share of its variance that the inputs
-    explain; or ``prevalence``, the share of the second class. docs/choosing-epsilon.md.
+    explain; or ``prevalence``, the share of the second class. docs/choosing-epsilon.md. Rows with
+    weights are taken to weigh ``mean_weight`` each, half of ``weight_bound`` where nothing is said.
 
     >>> planned = plan(n=5000, bounds=[(2, 18)], target_bounds=(70, 190), epsilon=1.0, delta=1e-6)
     >>> planned.forecast.rmse < 10.0  # cm, of the mean of people alike
@@ -199,8 +203,10 @@ def plan(
         warp=warp,
         calibrate=calibrate,
         missing=missing,
+        weight_bound=weight_bound,
     )
-    return plan_of(options, n, noise_std=noise_std, r2=r2, prevalence=prevalence)
+    told = {"noise_std": noise_std, "r2": r2, "prevalence": prevalence}
+    return plan_of(options, n, **told, mean_weight=mean_weight)
 
 
 @single_threaded_blas()
@@ -211,10 +217,14 @@ def plan_of(
     noise_std: float | None = None,
     r2: float | None = None,
     prevalence: float | None = None,
+    mean_weight: float | None = None,
 ) -> Plan:
-    """Plan a fit of ``n`` rows with these options, and what is said of the outcome."""
-    told = _assumption(options, noise_std, r2, prevalence)
-    question = Question(options, _functions(options, told), told)
+    """Plan a fit of ``n`` rows with these options, and what is said of outcome and weights."""
+    told, weight = (
+        _assumption(options, noise_std, r2, prevalence),
+        _row_weight(options, mean_weight),
+    )
+    question = Question(options, _functions(options, told), told, weight)
     rows = as_count("n", n)
     options.check_rows(rows)
     answer = question.answer(rows, options.epsilon)
@@ -234,6 +244,20 @@ def _assumption(
         raise ValueError("`noise_std` is that of one target; of several, give `r2`, or ask singly.")
     half_width = float(options.target_box.half_width[0])
     return Assumption.of(half_width, options.outcome, noise_std, r2, prevalence)
+
+
+def _row_weight(options: Options, mean_weight: float | None) -> float:
+    """Return what part of a whole row a row weighs."""
+    if options.weight_bound is None:
+        if mean_weight is not None:
+            raise ValueError("`mean_weight` needs `weight_bound`, the weight of a whole row.")
+        return 1.0
+    if mean_weight is None:
+        return TYPICAL
+    part = as_finite_positive("mean_weight", mean_weight) / options.weight_bound
+    if part > 1.0:
+        raise ValueError("`mean_weight` must be at most `weight_bound`, to which weights are cut.")
+    return part
 
 
 def _functions(options: Options, told: Assumption) -> Functions | ManyFunctions:

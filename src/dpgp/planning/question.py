@@ -89,11 +89,15 @@ class PlannedDesign:
 
 @dataclass(frozen=True)
 class Question:
-    """What a plan starts from: the options of a fit, and the functions it is to expect."""
+    """What a plan starts from: the options of a fit, and the functions it is to expect.
+
+    ``row_weight`` is what part of a whole row a row weighs.
+    """
 
     options: Options
     functions: Functions | ManyFunctions
     assumption: Assumption
+    row_weight: float = 1.0
 
     @property
     def half_width(self) -> float:
@@ -109,7 +113,7 @@ class Question:
         """Choose steps and a design as a fit would, and forecast its errors."""
         options = self.options
         mu = mu_of_guarantee(epsilon, options.delta)
-        setting = Setting.of(options, n, mu)
+        setting = Setting.of(options, n, self.row_weight * mu)  # as a fit does: dpgp.row_weights
         steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))
         if isinstance(self.functions, ManyFunctions):
             return Answer(setting, steps, None, _forecast_many(setting, steps, self.functions))
@@ -233,6 +237,7 @@ def reasons(question: Question, answer: Answer) -> tuple[str, ...]:
     """Give one line for each choice: the features, then every kind of step."""
     kinds = kinds_of(question.options)
     assumed = question.assumption.in_words(answer.errors.noise**2)
+    weighed = _why_weights(question, answer.setting.n)
     exact = question.answer(answer.setting.n, math.inf).errors
     limit = [WHY_LIMITED] if are_limited_by_features(answer.errors, exact) else []
     told = question.assumption
@@ -242,15 +247,28 @@ def reasons(question: Question, answer: Answer) -> tuple[str, ...]:
     design, functions = answer.design, question.functions
     if design is None or isinstance(functions, ManyFunctions):
         asked = question.options.families is not None
-        return (assumed, *limit, WHY_ASKED if asked else WHY_LEARNED, *of_steps)
+        return (assumed, *weighed, *limit, WHY_ASKED if asked else WHY_LEARNED, *of_steps)
     return (
         assumed,
+        *weighed,
         *limit,
         _why_features(question, answer, design, functions),
         _why_clipping(design),
         *of_steps,
         *_why_several_stages(question, answer, design, functions),
     )
+
+
+def _why_weights(question: Question, n: float) -> list[str]:
+    """Say what weights cost; nothing where there are none."""
+    bound, part = question.options.weight_bound, question.row_weight
+    if bound is None:
+        return []
+    return [
+        f"weights: rows are taken to weigh {part * bound:g} each, of {bound:g} that count in full, "
+        f"so that privacy noise is that of {part * n:,.0f} rows; a lower bound would cut more "
+        "weights and add less noise. Say `mean_weight` where you know it"
+    ]
 
 
 def are_limited_by_features(errors: Errors, exact: Errors) -> bool:

@@ -47,6 +47,7 @@ class UnusableRowsError(RefusedError):
         told: int | None,
         counted: Sequence[CountedLevels],
         classes: Sequence[tuple[str, Category]] = (),
+        weight_bound: float | None = None,
     ) -> Self:
         """Say how many rows can be used, and which columns have other cells than was declared.
 
@@ -56,13 +57,16 @@ class UnusableRowsError(RefusedError):
         about = _about(usable, noise_std)
         rows = f"{about} rows" if told is None else f"of {told:,} rows {about}"
         found = [f"{rows} can be used"]
+        if weight_bound is not None:
+            found = [f"weights add up to {about} times {weight_bound:g}, their bound"]
         found += map(str, sorted(counted, key=lambda column: column.cells))
         found += [
             f"all others have none of the declared levels ({category.words}) in column '{name}'"
             for name, category in classes
         ]
         rule = "; ".join(found) + ": the fit ended before it asked or spent anything else"
-        return cls(rule, _SPELLING if counted or classes else _EMPTY)
+        remedy = _EMPTY if weight_bound is None else _LIGHT
+        return cls(rule, _SPELLING if counted or classes else remedy)
 
 
 _SPELLING = Words(
@@ -73,6 +77,7 @@ _SPELLING = Words(
     page="write levels and classes in the spelling of the cells, upper and lower case included, "
     "and leave out columns that are mostly empty",
 )
+_LIGHT = "lower the bound of weights to what few of them exceed, and leave out empty columns"
 _EMPTY = "all others are incomplete: leave out columns that are mostly empty"
 
 

@@ -122,10 +122,15 @@ def check_arithmetic() -> None:
 
 
 class ExactGram:
-    """The sum of outer products of integer columns, kept exact."""
+    """The sum of outer products of integer columns, kept exact.
 
-    def __init__(self, dimension: int) -> None:
-        self._product = np.empty((dimension, dimension))
+    ``wanted`` may be numbers k and m: then entries of the first k rows with each other and of all
+    rows with the last m are computed above the diagonal. What nobody reads is not multiplied.
+    """
+
+    def __init__(self, dimension: int, wanted: tuple[int, int] | None = None) -> None:
+        self._wanted = wanted
+        self._product = np.zeros((dimension, dimension))
         self._integers = np.empty((dimension, dimension), dtype=np.int64)
         self._recent = np.zeros((dimension, dimension), dtype=np.int64)
         self._recent_rows = 0
@@ -138,10 +143,19 @@ class ExactGram:
             raise ValueError(f"a block must have at most {MAX_BLOCK_ROWS} rows, got {rows}.")
         if self._recent_rows + rows > _MAX_INT64_ROWS:
             self._fold()
-        np.matmul(columns, columns.T, out=self._product)
+        self._multiply(columns)
         self._integers[:] = self._product
         self._recent += self._integers
         self._recent_rows += rows
+
+    def _multiply(self, columns: Array) -> None:
+        if self._wanted is None:
+            np.matmul(columns, columns.T, out=self._product)
+            return
+        first, last = self._wanted
+        head, start = columns[:first], len(columns) - last
+        np.matmul(head, head.T, out=self._product[:first, :first])
+        np.matmul(columns, columns[start:].T, out=self._product[:, start:])
 
     def total(self) -> Integers:
         """Return the sum as Python integers."""
@@ -159,13 +173,14 @@ def sum_columns(
     columns_of: Callable[[Block, Array], Array],
     dimension: int,
     block_rows: int,
+    wanted: tuple[int, int] | None = None,
 ) -> Integers:
-    """Return Σ q qᵀ over all columns of all blocks.
+    """Return Σ q qᵀ over all columns of all blocks, or of it what is ``wanted``.
 
     ``columns_of`` may write a block's columns to the array it is given, (dimension, block_rows).
     The result is the same, bit for bit, for any order of the rows and any cut into blocks.
     """
-    gram, out = ExactGram(dimension), workspace(dimension, block_rows)
+    gram, out = ExactGram(dimension, wanted), workspace(dimension, block_rows)
     for block in blocks:
         gram.add(columns_of(block, out))
     return gram.total()

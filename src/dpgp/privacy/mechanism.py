@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -80,17 +80,18 @@ class GramRelease:
 
     def for_all(self, part: RowPart | None) -> GramRelease:
         """Return sums that stand for all rows where those of a part were asked."""
-        if part is None:
-            return self
-        times = part.of
+        return self if part is None else replace(self.times(part.of), fraction=part.fraction)
+
+    def times(self, factor: float) -> GramRelease:
+        """Return all sums, and so their noise, multiplied by a number."""
         return GramRelease(
-            times * self.feature_gram,
-            times * self.cross,
-            None if self.target_gram is None else times * self.target_gram,
-            times * self.feature_std,
-            times * self.cross_std,
-            None if self.target_std is None else times * self.target_std,
-            part.fraction,
+            factor * self.feature_gram,
+            factor * self.cross,
+            None if self.target_gram is None else factor * self.target_gram,
+            factor * self.feature_std,
+            factor * self.cross_std,
+            None if self.target_std is None else factor * self.target_std,
+            self.fraction,
         )
 
 
@@ -125,6 +126,10 @@ class HistogramRelease:
 
     counts: Array
     noise_std: float
+
+    def times(self, factor: float) -> HistogramRelease:
+        """Return all counts, and so their noise, multiplied by a number."""
+        return HistogramRelease(factor * self.counts, factor * self.noise_std)
 
 
 def _symmetric_noise(size: int, std: float) -> Array:

@@ -28,32 +28,31 @@ MOST_PLACES = 20  # that are listed of bad cells
 
 @dataclass(frozen=True)
 class AskedTable:
-    """Files with the columns that are targets, and the one that says whose a row is."""
+    """Files with the columns that are targets, and those that say whose a row is and its weight."""
 
     files: Sequence[TableFile]
     targets: tuple[str, ...]
     unit: str | None
+    weight: str | None = None
 
     @classmethod
-    def opened(cls, table: Any, target: Any, unit: Any, decimal: Any = ".") -> AskedTable:
+    def opened(
+        cls, table: Any, target: Any, unit: Any, weight: Any = None, decimal: Any = "."
+    ) -> AskedTable:
         """Open a table; an error where it is none, or columns are not named."""
         targets = _names(target, "target")
         if not targets:
             raise ValueError("`target` must name at least one column.")
-        if unit is not None and not isinstance(unit, str):
-            raise TypeError(
-                f"`units` must be the name of a column where `target` is one, got "
-                f"{type(unit).__name__}."
-            )
-        unit = None if unit is None else clean_name(unit)
-        return cls(marked(_opened(table, hold=unit is not None), decimal), targets, unit)
+        unit, weight = _column(unit, "units"), _column(weight, "sample_weight")
+        files = marked(_opened(table, hold=unit is not None), decimal)
+        return cls(files, targets, unit, weight)
 
     def inputs(self, bounds: Any, categories: Any) -> tuple[str, ...]:
         """Return the columns that bounds and categories name, or all that are nothing else.
 
         They come in the order of the table.
         """
-        others, names = {*self.targets, self.unit}, self.files[0].names
+        others, names = {*self.targets, self.unit, self.weight}, self.files[0].names
         if isinstance(bounds, Mapping):
             asked = [*bounds, *(categories if isinstance(categories, Mapping) else ())]
             require(self.files[0], [*asked, *self.targets])
@@ -61,7 +60,7 @@ class AskedTable:
         else:
             found = tuple(name for name in names if name not in others)
         check_column_names(found)
-        taken = others.intersection(found) - {self.unit}
+        taken = others.intersection(found) - {self.unit, self.weight}
         if taken:
             raise ValueError(f"column {min(map(str, taken))!r} must be input or target, not both.")
         return found
@@ -80,11 +79,20 @@ class AskedTable:
 
         With ``show_lines`` the error tells where its cells are, which is about people.
         """
-        reader = RowReader(inputs, self.targets, self.unit, options)
+        reader = RowReader(inputs, self.targets, self.unit, options, self.weight)
         try:
             return read_files(self.files, reader, workers, threads, seed)
         except TableError as error:
             raise _with_lines(error, self.files, reader) if show_lines else error from None
+
+
+def _column(name: Any, argument: str) -> str | None:
+    if name is not None and not isinstance(name, str):
+        raise TypeError(
+            f"`{argument}` must be the name of a column where `target` is one, got "
+            f"{type(name).__name__}."
+        )
+    return None if name is None else clean_name(name)
 
 
 def _opened(table: Any, *, hold: bool) -> Sequence[TableFile]:

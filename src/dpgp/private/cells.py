@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from dpgp.categories import Category
+from dpgp.dates import HOW_WRITTEN, Days, date_of
 from dpgp.missing_codes import NO_CODES
 from dpgp.missing_codes import Codes as MissingCodes
 from dpgp.numeric import float_of, holds_times
@@ -25,10 +28,7 @@ from dpgp.types import Array
 if TYPE_CHECKING:
     from dpgp.private.table_objects import MixedTable
 
-_NUMBERS = (
-    "write numbers with {} and without units, dates as days since a public one, and leave missing "
-    "ones empty"
-)
+_NUMBERS = "write numbers with {} and without units, and leave missing ones empty"
 _POINT = _NUMBERS.format("a decimal point (or a comma everywhere, and {})")
 DECIMALS = {
     ".": Words(*map(_POINT.format, ('decimal=","', "--decimal ,", "say so under “Columns”"))),
@@ -96,6 +96,27 @@ class Cells:
                 f"{category.words}; write levels in this spelling, and leave missing ones empty."
             )
         return numbers[codes]
+
+    def days(self, name: str, days: Days, codes: MissingCodes = NO_CODES) -> Array:
+        """Return the numbers of dates; NaN for codes, and for cells that are none."""
+        column = self._read(name)
+        if not isinstance(column, np.ndarray) and _is_date(column.type):
+            words = f"{self.where}column '{name}' cannot be read; store it as dates or as text."
+            return days.of_array(or_refused(lambda: _local(column), words), codes)
+        places, cells = self._distinct(name)
+        return days.numbers(cells, codes)[places]
+
+    def known_days(self, name: str, days: Days, codes: MissingCodes = NO_CODES) -> Array:
+        """Return the numbers of dates; NaN for missing cells and codes, an error for any other."""
+        column = self._read(name)
+        if isinstance(column, np.ndarray) or not _is_date(column.type):
+            _, cells = self._distinct(name)
+            if not all(_may_be_date(cell) or codes.has(cell) for cell in cells):
+                raise TableError(
+                    f"{self.where}column '{name}' has cells that are no dates; write them "
+                    f"{HOW_WRITTEN}, and leave missing ones empty."
+                )
+        return self.days(name, days, codes)
 
     def identifiers(self, name: str) -> tuple[Codes, list[Key]]:
         """Return keys, equal for one person's rows alone, and which of them each row has."""
@@ -186,6 +207,22 @@ def _holds_times(column: Column) -> bool:
     if isinstance(column, np.ndarray):
         return holds_times(column.tolist())
     return bool(pa.types.is_temporal(column.type))
+
+
+def _is_date(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+
+
+def _may_be_date(cell: Any) -> bool:
+    """Return whether a cell is a date or missing, also in types that hold dates alone."""
+    return is_missing(cell) or isinstance(cell, date | np.datetime64) or date_of(cell) is not None
+
+
+def _local(column: pa.Array) -> NDArray[np.datetime64]:
+    """Return dates and times as the clocks of their own zone show them."""
+    if pa.types.is_timestamp(column.type) and column.type.tz is not None:
+        column = pc.local_timestamp(column)
+    return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
 def _may_identify(column: Column) -> bool:

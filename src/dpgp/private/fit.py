@@ -78,8 +78,9 @@ def fit_rows(
         entered(ledger, options, books, steps, source) as link,
         spending_noted(lambda: Certificate.from_books(*facts).of_failure(books)),
     ):
-        for step in told_of(steps):
-            step.learn(known, wall.release(step.query(known), step.share, step.label, step.part))
+        for step in told_of(steps, public_rows):
+            release = wall.release(step.query(known), step.share, step.label, step.part)
+            known.take(step, release)
         return known.fitted(Certificate.from_books(*facts, ledger=link))
 
 

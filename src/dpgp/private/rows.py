@@ -9,7 +9,7 @@ never of values, and not of which or how many rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from dpgp.categories import Category
 from dpgp.choices import Missing
+from dpgp.dates import Days
 from dpgp.domain import Box
-from dpgp.missing_codes import Codes
+from dpgp.missing_codes import NO_CODES, Codes
 from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.options import Options
 from dpgp.privacy.parts import DealtPart
@@ -44,18 +45,22 @@ _IGNORE = (
 )
 _THESE_ROWS = "to let these rows contribute nothing, or remove them"
 _OF_CELLS = Words(*(f"if they are few, {ignore} {_THESE_ROWS}" for ignore in _IGNORE))
-_OF_LEVELS = Words(
-    *(
-        f"write levels in the spelling of the cells, and if few others are left, {ignore} "
-        f"{_THESE_ROWS}"
-        for ignore in _IGNORE
-    )
-)
+_SPELLING = {
+    Category: "write levels in the spelling of the cells",
+    Days: "write every date with a year of four digits first, and no other numbers or texts",
+}
+"""What to do about cells that are none of the levels, or no dates."""
+_OF_KINDS = {
+    kind: Words(*(f"{how}, and if few others are left, {do} {_THESE_ROWS}" for do in _IGNORE))
+    for kind, how in _SPELLING.items()
+}
 """Where nearly all cells are such, ignoring them would leave nothing; nobody counts them here."""
-_A_CATEGORY = Words(
-    "name it in `categories` if it holds levels",
-    "name it with --category if it holds levels",
-    "choose “predict from it: a category” if it holds levels",
+_A_CATEGORY_OR_DATES = Words(
+    "name it in `categories` if it holds levels, give dates as its `bounds` if it holds dates",
+    "name it with --category if it holds levels, give dates as its bounds if it holds dates, as in "
+    "--feature visit:2019-01-01:2024-12-31",
+    "choose “predict from it: a category” if it holds levels, type dates as its bounds if it holds "
+    "dates",
 )
 _TWO_CLASSES = Words(
     "fit a PrivateGPClassifier if it holds two classes",
@@ -63,6 +68,13 @@ _TWO_CLASSES = Words(
     "choose “yes or no” if it holds two classes",
 )
 """What a column of text may be meant for, as an input and as a target."""
+_A_NUMBER = Words("name a column of numbers as weights")
+
+
+NO_WEIGHT = (
+    "`sample_weight` must hold a finite number, zero or more, for every row; if few rows have "
+    'none, pass missing="ignore" to let these contribute nothing.'
+)
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,8 @@ class Rows:
     """Rows that are ready to be summed: inputs, targets scaled to [−1, 1], and which are usable.
 
     ``readable`` says of every row that counts, and every column of levels, inputs first, whether
-    its cell is one of them.
+    its cell is one of them. ``weights`` are what part of a row each of them adds, from 0 to 1; None
+    where all are whole.
 
     Raw values: lives on the private side only, and never shows them in its repr. Rows in memory are
     a :class:`dpgp.private.source.Source` themselves.
@@ -80,6 +93,7 @@ class Rows:
     targets: Array  # (targets, rows)
     usable: NDArray[np.bool_]
     readable: NDArray[np.bool_] = field(default_factory=lambda: np.ones((0, 0), dtype=bool))
+    weights: Array | None = None
 
     def __len__(self) -> int:
         return len(self.usable)
@@ -89,11 +103,11 @@ class Rows:
 
     def with_targets(self, targets: Array) -> Rows:
         """Return the same rows with other targets."""
-        return Rows(self.inputs, targets, self.usable, self.readable)
+        return replace(self, targets=targets)
 
     def among(self, counted: NDArray[np.bool_]) -> Rows:
         """Return rows of which only some count."""
-        return Rows(self.inputs, self.targets, self.usable & counted, self.readable & counted)
+        return replace(self, usable=self.usable & counted, readable=self.readable & counted)
 
     def blocks(self, size: int) -> Iterator[Rows]:
         """Cut the rows into blocks of ``size``, the last one shorter."""
@@ -103,7 +117,7 @@ class Rows:
     @property
     def like(self) -> Rows:
         """No rows, of the same type."""
-        return Rows(self.inputs[:0], self.targets[:, :0], self.usable[:0], self.readable[:, :0])
+        return self.chosen(slice(0))
 
     def rows(self) -> Rows:
         """Return themselves: what is in memory needs no reading."""
@@ -112,7 +126,10 @@ class Rows:
     def chosen(self, which: NDArray[np.bool_] | slice) -> Rows:
         """Return some of the rows."""
         readable = self.readable[:, which] if len(self.readable) else self.readable
-        return Rows(self.inputs[which], self.targets[:, which], self.usable[which], readable)
+        weights = None if self.weights is None else self.weights[which]
+        return Rows(
+            self.inputs[which], self.targets[:, which], self.usable[which], readable, weights
+        )
 
     def with_more(self, other: Rows) -> Rows:
         """Return these rows, and other ones behind them."""
@@ -121,6 +138,9 @@ class Rows:
             np.concatenate([self.targets, other.targets], axis=1),
             np.concatenate([self.usable, other.usable]),
             np.hstack([self.readable, other.readable]),
+            None
+            if self.weights is None or other.weights is None
+            else np.concatenate([self.weights, other.weights]),
         )
 
     def total(
@@ -142,6 +162,7 @@ def scaled_rows(
     options: Options,
     units: Any,
     seed: int | np.random.Generator | None = None,
+    weights: Array | None = None,
 ) -> Rows:
     """Return rows whose targets are scaled to [−1, 1] and not yet clipped, some of each unit.
 
@@ -149,27 +170,44 @@ def scaled_rows(
     a unit are drawn anew at every call, unless ``seed`` simulates.
     """
     if options.missing is Missing.ERROR:
-        check_public_levels(X, options.box)
+        check_public_kinds(X, options.box)
     box, known = options.target_box, np.isfinite(targets).all(axis=0)
     errors = [targets.T] if options.outcome.unreadable_is_error else []
     usable = usable_rows(options.missing, X, *errors) & known
+    if weights is not None:
+        weights = parts_of_rows(weights, options)
+        usable, weights = usable & ~np.isnan(weights), np.nan_to_num(weights)
     readable = ~np.isnan(np.vstack([X.T[~options.box.is_numeric], targets[~box.is_numeric]]))
     if units is not None:
         counted = rows_of_units(units, len(X), Quota.of(options, seed))
         usable, readable = usable & counted, readable & counted
     scaled = scaled_targets(targets, box.centre[:, None], box.half_width[:, None])
-    return Rows(X, np.where(usable, scaled, 0.0), usable, readable)
+    return Rows(X, np.where(usable, scaled, 0.0), usable, readable, weights)
 
 
-def check_public_levels(X: Array, box: Box) -> None:
-    """Raise where a category has a cell that is none of its public levels; never says which."""
-    for column, category in enumerate(box.categories):
-        if category is not None and np.isnan(X[:, column]).any():
+def parts_of_rows(weights: Array, options: Options) -> Array:
+    """Return w/max, one where it is more; NaN for what is no weight: missing, infinite, negative.
+
+    Raise where there is such a one and missing values are errors; never says which.
+    """
+    assert options.weight_bound is not None
+    are_weights = np.isfinite(weights) & (weights >= 0.0)
+    if options.missing is Missing.ERROR and not are_weights.all():
+        raise ValueError(NO_WEIGHT)
+    with np.errstate(all="ignore"):  # a warning would tell that somebody's weight is none
+        parts = np.minimum(weights / options.weight_bound, 1.0)
+    return np.where(are_weights, parts, np.nan)
+
+
+def check_public_kinds(X: Array, box: Box) -> None:
+    """Raise where a cell is no date, or none of the public levels; never says which."""
+    for column, kind in enumerate(box.kinds):
+        if kind is not None and np.isnan(X[:, column]).any():
             raise ValueError(
-                f"column '{box.column_names('input')[column]}' must hold its public levels alone: "
-                f"{category.words}; write them in the spelling of the cells, and if few rows have "
-                'other or missing ones, pass missing="ignore" to let them contribute nothing while '
-                "they stay in the count."
+                f"column '{box.column_names('input')[column]}' must hold {kind.cells} alone: "
+                f"{kind.words}; {_SPELLING[type(kind)]}, and if few rows have other or missing "
+                'ones, pass missing="ignore" to let them contribute nothing while they stay in the '
+                "count."
             )
 
 
@@ -208,21 +246,22 @@ class RowReader:
     targets: tuple[str, ...]
     unit: str | None
     options: Options
+    weight: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """All columns that are read, each once."""
-        units = () if self.unit is None else (self.unit,)
-        return tuple(dict.fromkeys((*self.inputs, *self.targets, *units)))
+        others = (name for name in (self.unit, self.weight) if name is not None)
+        return tuple(dict.fromkeys((*self.inputs, *self.targets, *others)))
 
     def rows(self, cells: Cells) -> Rows:
         """Return rows whose targets are scaled, as if every one were of another unit."""
-        box = self.options.box
+        box, columns = self.options.box, len(self.inputs)
         X = np.column_stack(
-            [self._input(cells, k, box.category(k)) for k in range(len(self.inputs))]
+            [self._input(cells, k, kind) for k, kind in enumerate(box.kinds or [None] * columns)]
         )
         targets = np.stack([self._target(cells, k) for k in range(len(self.targets))])
-        return scaled_rows(X, targets, self.options, None)
+        return scaled_rows(X, targets, self.options, None, weights=self._weights(cells))
 
     def _target(self, cells: Cells, k: int) -> Array:
         """Return numbers, or 0 and 1 for two classes and NaN for what is neither."""
@@ -232,20 +271,30 @@ class RowReader:
             return self._complete(cells, name, codes, _TWO_CLASSES)
         return cells.levels(name, category)
 
-    def _input(self, cells: Cells, k: int, category: Category | None) -> Array:
-        """Return numbers, or those of levels; codes for missing values are none of these."""
-        name = self.inputs[k]
-        if category is None:
-            own = self.options.missing_codes.of_input(k)
-            return self._complete(cells, name, own, _A_CATEGORY)
-        codes = cells.levels(name, category)
-        if self.options.missing is Missing.ERROR and np.isnan(codes).any():
+    def _input(self, cells: Cells, k: int, kind: Category | Days | None) -> Array:
+        """Return numbers, or those of levels or dates; codes for missing values are none."""
+        name, codes = self.inputs[k], self.options.missing_codes.of_input(k)
+        if kind is None:
+            return self._complete(cells, name, codes, _A_CATEGORY_OR_DATES)
+        if isinstance(kind, Category):
+            numbers = cells.levels(name, kind)
+        else:
+            numbers = cells.days(name, kind, codes)
+        if self.options.missing is Missing.ERROR and np.isnan(numbers).any():
             raise TableError(
-                f"{cells.where}column '{name}' has cells that are missing or none of its public "
-                f"levels: {category.words}",
-                _OF_LEVELS,
+                f"{cells.where}column '{name}' has cells that are missing or {kind.other_cells}: "
+                f"{kind.words}",
+                _OF_KINDS[type(kind)],
             )
-        return codes
+        return numbers
+
+    def _weights(self, cells: Cells) -> Array | None:
+        if self.weight is None:
+            return None
+        weights = self._complete(cells, self.weight, NO_CODES, _A_NUMBER)
+        if self.options.missing is Missing.ERROR and (weights < 0.0).any():
+            raise TableError(f"{cells.where}column '{self.weight}' has negative cells", _OF_CELLS)
+        return weights
 
     def _complete(self, cells: Cells, name: str, codes: Codes, otherwise: Words) -> Array:
         numbers = cells.numbers(name, codes, otherwise)

@@ -6,16 +6,16 @@ Private: what these functions return leaves this package only through the wall.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpgp.features.base import FeatureMap
 from dpgp.features.inputs import RowValues
 from dpgp.privacy.exact_sums import (
     MAX_BLOCK_ROWS,
+    UNIT,
     check_even,
     round_columns,
     round_targets,
@@ -24,9 +24,10 @@ from dpgp.privacy.exact_sums import (
 )
 from dpgp.private.rows import Rows
 from dpgp.private.source import Partial, Source, digest
-from dpgp.steps.base import HistogramQuery
+from dpgp.steps.base import CountQuery, HistogramQuery
 from dpgp.types import Array, Integers
 
+USABLE_ROWS = CountQuery()
 BLOCK_ROWS = MAX_BLOCK_ROWS  # fewer would cost calls, more would not be exact
 
 
@@ -37,24 +38,30 @@ def exact_gram(
     *,
     n_jobs: int | None = None,
     block_rows: int = BLOCK_ROWS,
+    leading: int | None = None,
 ) -> Integers:
-    """Return Σψψᵀ in integer units, ψ = (φ(x), targets or residuals)."""
+    """Return Σψψᵀ in integer units, ψ = (φ(x), targets or residuals).
+
+    Where it is said, products of features are those of the ``leading`` ones.
+    """
     size = features.rows_per_call or block_rows
     public = public_block(features.filler, source.like, size)
-    return source.total(GramSum(features, residuals, public), n_jobs)
+    return source.total(GramSum(features, residuals, public, leading), n_jobs)
 
 
 def exact_histograms(
     source: Source, query: HistogramQuery, block_rows: int = BLOCK_ROWS, n_jobs: int | None = None
 ) -> Integers:
-    """Return how many rows fall into each bin of each histogram."""
+    """Return how many rows fall into each bin of each histogram, in integer units."""
     public = public_block(query.filler, source.like, block_rows)
     return source.total(HistogramSum(query, public), n_jobs)
 
 
-def exact_count(source: Source, columns: int = 0, *, n_jobs: int | None = None) -> Integers:
-    """Return how many rows can be used, and how many cells of so many columns are levels."""
-    return source.total(CountSum(columns), n_jobs)
+def exact_count(
+    source: Source, query: CountQuery = USABLE_ROWS, *, n_jobs: int | None = None
+) -> Integers:
+    """Return in integer units how many rows can be used, and what else is to be counted."""
+    return source.total(CountSum(query), n_jobs)
 
 
 @dataclass(frozen=True)
@@ -64,12 +71,14 @@ class GramSum:
     features: FeatureMap
     residuals: RowValues | None
     public: Rows
+    leading: int | None = None
 
     def partial(self, batches: Iterable[Rows]) -> Partial:
         """Return the sum over all batches."""
         size, arithmetic = len(self.public), self._arithmetic()
         blocks = _blocks(batches, self.features.filler, size)
-        return Partial(sum_columns(blocks, self._columns, self._dimension, size), arithmetic)
+        total = sum_columns(blocks, self._columns, self._dimension, size, self._wanted)
+        return Partial(total, arithmetic)
 
     def _columns(self, block: Rows, out: Array) -> Array:
         return integer_columns(block, self.features, self.residuals, out)
@@ -85,10 +94,16 @@ class GramSum:
     def _dimension(self) -> int:
         return self.features.dimension + len(self.public.targets)
 
+    @property
+    def _wanted(self) -> tuple[int, int] | None:
+        if self.leading is None or self.leading >= self.features.dimension:
+            return None
+        return self.leading, len(self.public.targets)
+
 
 @dataclass(frozen=True)
 class HistogramSum:
-    """Counts of rows in bins. ``public`` is one public row at every place of a block."""
+    """Counts of rows in bins, in units of 2^{-2b}; ``public`` is a public row everywhere."""
 
     query: HistogramQuery
     public: Rows
@@ -96,10 +111,10 @@ class HistogramSum:
     def partial(self, batches: Iterable[Rows]) -> Partial:
         """Return the counts over all batches."""
         query, arithmetic = self.query, self._arithmetic()
-        counts = np.zeros((query.histograms, len(query.edges) + 1), dtype=np.int64)
+        counts = np.zeros((query.histograms, len(query.edges) + 1), dtype=object)
         for block in _blocks(batches, query.filler, len(self.public)):
             counts += _block_counts(block, query)
-        return Partial(counts.astype(object), arithmetic)
+        return Partial(counts, arithmetic)
 
     def _arithmetic(self) -> bytes:
         values = self.query.values_of(self.public.inputs, self.public.targets)
@@ -112,18 +127,23 @@ class HistogramSum:
 
 @dataclass(frozen=True)
 class CountSum:
-    """The number of rows that can be used, and of cells that are levels where these are asked."""
+    """How many rows can be used, their squares, and cells that are levels, where these are asked.
 
-    columns: int = 0
+    A row counts as much as it weighs, in units of 2^{-2b}, rounded down.
+    """
+
+    query: CountQuery = USABLE_ROWS
 
     def partial(self, batches: Iterable[Rows]) -> Partial:
         """Return the numbers over all batches."""
-        counts = np.zeros(1 + self.columns, dtype=np.int64)
+        counts = np.zeros(self.query.numbers, dtype=object)
         for batch in batches:
-            counts[0] += np.count_nonzero(batch.usable)
-            if self.columns:
-                counts[1:] += np.count_nonzero(batch.readable, axis=1)
-        return Partial(counts.astype(object), b"")
+            whole, usable = weights_of(batch), batch.usable
+            parts = [whole[usable], *([whole[usable] ** 2] if self.query.squares else [])]
+            if self.query.columns:
+                parts += [whole[readable] for readable in batch.readable]
+            counts += [_exact_total(in_units(part)) for part in parts]
+        return Partial(counts, b"")
 
 
 def integer_columns(
@@ -136,6 +156,10 @@ def integer_columns(
     psi = real_columns(block, features, residuals, out)
     if not block.usable.all():
         psi[:, ~block.usable] = 0.0
+    if block.weights is not None:
+        # √v ψ, whose outer product has weight v: values are clipped before they are weighted
+        np.clip(psi[features.dimension :], -1.0, 1.0, out=psi[features.dimension :])
+        psi *= np.sqrt(weights_of(block))
     return _rounded(psi, features.dimension)
 
 
@@ -163,10 +187,30 @@ def _rounded(psi: Array, d: int) -> Array:
     return psi
 
 
-def _block_counts(block: Rows, query: HistogramQuery) -> NDArray[np.int64]:
+def _block_counts(block: Rows, query: HistogramQuery) -> Integers:
     values = query.values_of(block.inputs, block.targets)[:, block.usable]
     bins = np.searchsorted(query.edges, values, side="right")
-    return np.stack([np.bincount(row, minlength=len(query.edges) + 1) for row in bins])
+    units = in_units(weights_of(block)[block.usable])  # of 2¹² rows at most: sums stay below 2⁵³
+    counts = [np.bincount(row, units, len(query.edges) + 1) for row in bins]
+    return np.stack(counts).astype(np.int64).astype(object)
+
+
+def weights_of(rows: Rows) -> Array:
+    """Return what part of a row each adds, never below 0 or above 1: what sensitivities rest on."""
+    if rows.weights is None:
+        return np.ones(len(rows))
+    return np.clip(np.nan_to_num(rows.weights), 0.0, 1.0)
+
+
+def in_units(parts: Array) -> Array:
+    """Return parts of rows in units of 2^{-2b}, rounded down."""
+    return np.floor(parts * UNIT**2)
+
+
+def _exact_total(units: Array) -> int:
+    """Return the sum of whole numbers up to 2^{2b}: its halves of b bits stay exact in float64."""
+    high = np.floor(units / UNIT)
+    return int(UNIT) * int(high.sum()) + int((units - UNIT * high).sum())
 
 
 def public_block(filler: Any, like: Rows, size: int = BLOCK_ROWS) -> Rows:
@@ -196,7 +240,7 @@ def padded(block: Rows, filler: Any, size: int) -> Rows:
     if len(block) == size and block.usable.all():
         # copied all the same: in another memory layout a product could take another path
         inputs, targets = (np.array(part, order="C") for part in (block.inputs, block.targets))
-        return Rows(inputs, targets, block.usable)
+        return replace(block, inputs=inputs, targets=targets)
     inputs = np.empty((size, *block.inputs.shape[1:]), dtype=block.inputs.dtype)
     if inputs.ndim > 1:
         inputs[:] = filler
@@ -207,4 +251,7 @@ def padded(block: Rows, filler: Any, size: int) -> Rows:
     targets[:, : len(block)] = block.targets
     usable = np.zeros(size, dtype=bool)
     usable[: len(block)] = block.usable
-    return Rows(inputs, targets, usable)
+    weights = None if block.weights is None else np.zeros(size)
+    if weights is not None:
+        weights[: len(block)] = block.weights
+    return Rows(inputs, targets, usable, weights=weights)

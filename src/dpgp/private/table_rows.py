@@ -15,7 +15,7 @@ import functools
 import itertools
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 import numpy as np
@@ -172,7 +172,9 @@ class TableRows:
         """No rows, with as many columns."""
         reader = self.files[0].reader
         inputs, targets = len(reader.inputs), len(reader.targets)
-        return Rows(np.empty((0, inputs)), np.empty((targets, 0)), np.empty(0, dtype=bool))
+        weights = None if reader.weight is None else np.empty(0)
+        none = Rows(np.empty((0, inputs)), np.empty((targets, 0)), np.empty(0, dtype=bool))
+        return replace(none, weights=weights)
 
     def total(
         self, question: RowQuestion, threads: int | None = None, part: DealtPart | None = None

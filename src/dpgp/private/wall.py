@@ -81,9 +81,9 @@ class Wall:
         return PartOfRows(self.rows, DealtPart(part, self.dealing))
 
     def _counts(self, query: CountQuery, mu: float, asked: _Asked) -> Array:
-        """Release the number of usable rows, and of cells that are levels; a row is in each."""
-        totals = exact_count(asked.rows, query.columns, n_jobs=self.threads) * int(UNIT) ** 2
-        noise = noise_of_counts(mu, query.columns, self.options.max_rows_per_unit)
+        """Release the number of usable rows, and what else is counted; a row is in each."""
+        totals = exact_count(asked.rows, query, n_jobs=self.threads)
+        noise = noise_of_counts(mu, query.numbers - 1, self.options.max_rows_per_unit)
         stds, spent = np.array(noise.stds), (noise.sensitivity, noise.sigma)
         return publish(
             totals, stds, *spent, asked.label, asked.books, self.source, bound=noise.bound
@@ -104,15 +104,17 @@ class Wall:
         self, counts: Integers, sensitivity: float, mu: float, asked: _Asked, bound: Bound
     ) -> Array:
         sigma = gaussian_sigma(sensitivity, mu)
-        totals, stds = counts * int(UNIT) ** 2, np.full(len(counts), sigma)
+        stds = np.full(len(counts), sigma)
         return publish(
-            totals, stds, sensitivity, sigma, asked.label, asked.books, self.source, bound=bound
+            counts, stds, sensitivity, sigma, asked.label, asked.books, self.source, bound=bound
         )
 
     def _gram(self, query: GramQuery, mu: float, asked: _Asked) -> GramRelease:
         """Release the Gram matrix of features and clipped residuals."""
-        features = query.features
-        totals = exact_gram(asked.rows, features, query.residuals, n_jobs=self.threads)
+        features, leading = query.features, query.leading
+        totals = exact_gram(
+            asked.rows, features, query.residuals, n_jobs=self.threads, leading=leading
+        )
         return release_exact_gram(
             totals,
             features.dimension,
@@ -120,7 +122,7 @@ class Wall:
             label=asked.label,
             books=asked.books,
             source=self.source,
-            leading=query.leading,
+            leading=leading,
         )
 
 

@@ -56,11 +56,14 @@ DECLARE_CODES = (
 
 @dataclass(frozen=True)
 class ReleasedShares:
-    """Noisy shares of the rows in equal bins of an input, from its lower to its upper bound."""
+    """Noisy shares of the rows in equal bins of an input, from its lower to its upper bound.
+
+    Its bounds are as people know them: numbers or dates.
+    """
 
     name: str
-    low: float
-    high: float
+    low: str
+    high: str
     shares: Array
     noise: float
 
@@ -86,10 +89,10 @@ def released_shares(model: FittedModel) -> Iterator[ReleasedShares]:
     found, box = model.findings.get(InputHistograms.label), model.options.box
     if found is None or len(found["shares"]) != len(box.low):
         return
-    columns = zip(model.input_names, box.low, box.high, found["shares"], strict=True)
-    for name, low, high, shares in columns:
+    for k, (name, shares) in enumerate(zip(model.input_names, found["shares"], strict=True)):
         if shares and found["noise"] < TOO_NOISY:
-            yield ReleasedShares(name, float(low), float(high), np.array(shares), found["noise"])
+            ends = box.extent_in_words(k)
+            yield ReleasedShares(name, *ends, np.array(shares), found["noise"])
 
 
 def one_place(column: ReleasedShares) -> str | None:
@@ -97,7 +100,7 @@ def one_place(column: ReleasedShares) -> str | None:
     place = int(np.argmax(column.shares))
     if column.shares[place] <= NEARLY_ALL:
         return None
-    at_end = {0: f"lower bound {column.low:g}", column.bins - 1: f"upper bound {column.high:g}"}
+    at_end = {0: f"lower bound {column.low}", column.bins - 1: f"upper bound {column.high}"}
     if place in at_end:
         return (
             f"Nearly all rows have {column.name} at its {at_end[place]}, beyond it, or in the "
@@ -114,8 +117,8 @@ def one_place(column: ReleasedShares) -> str | None:
 
 def far_end(column: ReleasedShares) -> str | None:
     """Rows lie at a bound, far from all others: codes of missing values, as −99, count there."""
-    ends = {f"lower bound {column.low:g}": column.shares}
-    ends[f"upper bound {column.high:g}"] = column.backwards()
+    ends = {f"lower bound {column.low}": column.shares}
+    ends[f"upper bound {column.high}"] = column.backwards()
     for end, shares in ends.items():
         if _is_lone(shares, column.noise):
             return (
@@ -142,17 +145,18 @@ def pile(column: ReleasedShares) -> str | None:
 
     Zeros are as they are: a lower bound of 0 is told nothing of.
     """
-    ends = {f"upper bound {column.high:g}": column.backwards()}
-    if column.low != 0.0:
-        ends[f"lower bound {column.low:g}"] = column.shares
+    ends = {f"upper bound {column.high}": column.backwards()}
+    if column.low != "0":
+        ends[f"lower bound {column.low}"] = column.shares
     for end, shares in ends.items():
         beside = float(shares[1 : 1 + BESIDE].mean())
         noise = column.noise * np.sqrt(1.0 + PILE**2 / BESIDE)
         there = beside > CLEARLY_THERE * column.noise / np.sqrt(BESIDE)
         piled = shares[0] - PILE * beside > max(LEAST_LONE, CLEARLY_THERE * noise)
-        if there and piled and shares[0] < MOST_LONE:
+        if there and piled:
+            first = DECLARE_CODES if shares[0] < MOST_LONE else "check that both have the same unit"
             return (
                 f"About {shares[0]:.0%} of the rows have {column.name} at its {end} or beyond it, "
-                f"many more than beside it: {DECLARE_CODES}, and widen the bounds if they cut."
+                f"many more than beside it: {first}, and widen the bounds if they cut."
             )
     return None

@@ -53,7 +53,8 @@ def _of_many(model: FittedModel) -> tuple[Iterator[Array], int]:
     options, n = model.options, model.stages[0][0].n
     told = usual_assumption(options.outcome)
     functions = asked_many(options, told)
-    questions = (Question(options, functions.part(k, PARTS), told) for k in range(PARTS))
+    weight = model.row_weight
+    questions = (Question(options, functions.part(k, PARTS), told, weight) for k in range(PARTS))
     errors = (question.answer(n, options.epsilon).errors.rmse for question in questions)
     return errors, len(functions.draws)
 
@@ -62,7 +63,7 @@ def _of_few(model: FittedModel, posterior: Posterior) -> tuple[Iterator[Array], 
     """Return the errors of the features of a posterior, part by part, and how many there are."""
     options, n = model.options, model.stages[0][0].n
     mu = mu_of_guarantee(options.epsilon, options.delta)
-    setting = Setting.of(options, n, mu)
+    setting = Setting.of(options, n, model.row_weight * mu)
     steps = planned_steps(Purse(options, mu, n if options.row_count_is_public else None))
     functions = default_functions(options.columns, options.outcome)
 

@@ -78,6 +78,8 @@ AT_BOUNDS = 0.9
 FAR_APART = 3.0
 """How often the upper end of the forecast an error may hold."""
 
+SAME_UNIT = "check that both have the same unit, or tighten the bounds"
+
 
 @dataclass(frozen=True)
 class FittedTarget:
@@ -147,7 +149,7 @@ class FittedTarget:
     @property
     def tails_are_known(self) -> bool:
         """Whether a bin of the released residuals is known well enough to judge tails by."""
-        noise = self.model.certificate.noise_of(LAW_OF_RESIDUALS) or 0.0
+        noise = self.model.noise_of(LAW_OF_RESIDUALS) or 0.0
         return noise < LARGEST_BIN_NOISE * self.stages[0].n
 
     def share_beyond(self, size: float) -> float:
@@ -170,7 +172,8 @@ def _checks(target: FittedTarget) -> tuple[Check, ...]:
     """Return what is looked at: where the unit is wrong, that alone, as it explains the others."""
     if target.model.outcome.law_is_known:
         return CHECKS_OF_KNOWN_LAWS
-    return CHECKS if beyond_the_range(target) is None else (beyond_the_range,)
+    is_beyond = in_a_corner(target) is None and beyond_the_range(target) is not None
+    return (beyond_the_range,) if is_beyond else CHECKS
 
 
 def outside_bounds(target: FittedTarget) -> str | None:
@@ -201,8 +204,7 @@ def beyond_the_range(target: FittedTarget) -> str | None:
 def in_a_corner(target: FittedTarget) -> str | None:
     """Mean and residuals scatter over a hundredth of the bounds: Var m + c/n < 0.022².
 
-    By the smallest c + 4σ_c of stages that clipped few residuals; or, where their noise is too
-    large, by a first stage with every t² near one, and a mean that is near one bound everywhere.
+    By the smallest c + 4σ_c of stages that clipped few residuals.
     """
     stages = [
         (stage.clip, (stage.c + CLEARLY * stage.sigma_c) / stage.n) for stage in target.stages
@@ -210,18 +212,23 @@ def in_a_corner(target: FittedTarget) -> str | None:
     squares = [square for clip, square in stages if square < HARDLY_CLIPPED * clip**2]
     mean, weights = target.function[0], target.inputs[1]
     spread = np.average((mean - np.average(mean, weights=weights)) ** 2, weights=weights)
-    check = "check that both have the same unit, or tighten the bounds"
-    if spread + min(squares, default=1.0) < SMALLEST_SPREAD**2:
-        return (
-            f"Nearly all observations of {target.name} lie within a hundredth of its bounds: noise "
-            f"is as large as these bounds ask for; {check}."
-        )
-    if target.all_at_bounds and target.share_beyond(NEXT_TO_ONE) > 1.0 - OFTEN:
-        return (
-            f"Nearly all observations of {target.name} lie next to one of its bounds: {check}. If "
-            "it is yes or no, fit PrivateGPClassifier."
-        )
-    return None
+    if spread + min(squares, default=1.0) >= SMALLEST_SPREAD**2:
+        return None
+    return (
+        f"Nearly all observations of {target.name} lie within a hundredth of its bounds: noise is "
+        f"as large as these bounds ask for; {SAME_UNIT}."
+    )
+
+
+def at_one_bound(target: FittedTarget) -> str | None:
+    """Every t² of the first stage is near one, and the mean is near one bound everywhere."""
+    is_there = target.all_at_bounds and target.share_beyond(NEXT_TO_ONE) > 1.0 - OFTEN
+    if not is_there or in_a_corner(target) is not None:
+        return None
+    return (
+        f"Nearly all observations of {target.name} lie next to one of its bounds: {SAME_UNIT}. If "
+        "it is yes or no, fit PrivateGPClassifier."
+    )
 
 
 def unusual_tails(target: FittedTarget) -> str | None:
@@ -239,7 +246,7 @@ def two_values(target: FittedTarget) -> str | None:
     few_tails = target.tails < FEWEST_TAILS and target.tails_are_known
     if not (target.is_likely(Kind.TWO_VALUES) or target.all_at_bounds or few_tails):
         return None
-    if in_a_corner(target) is not None:
+    if in_a_corner(target) is not None or at_one_bound(target) is not None:
         return None
     return (
         f"Observations of {target.name} take two values or so: read its mean as a share, or fit "
@@ -292,6 +299,7 @@ def far_from_forecast(target: FittedTarget) -> str | None:
 
 CHECKS = (
     in_a_corner,
+    at_one_bound,
     outside_bounds,
     unusual_tails,
     two_values,

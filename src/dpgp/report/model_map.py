@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MaxNLocator
 
-from dpgp.report.names import entitle, in_lines, name_axes
+from dpgp.report.names import entitle, in_lines, name_axes, name_dates
 from dpgp.report.style import BLUE, GREEN, INK, PURPLE, SEQUENTIAL, VERMILION, panels, styled
 from dpgp.types import Array
 
@@ -60,6 +60,9 @@ def draw_two_inputs(model: FittedModel, axis: Axes, k: int) -> Axes:
     draw_map(axis, drawn, levels, unsure, model.target_in_words(k))
     _draw_atoms(axis, model)
     axis.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    for which, days, high in zip("xy", box.dates, box.high, strict=False):
+        if days is not None:
+            name_dates(axis, which, days, high)
     title = in_lines(model.outcome.mean_in_words(model.target_names[k]), MAP_TITLE, 1)
     entitle(axis, f"{title} (pale: its sd is above {unsure:.2g}; dots: where rows are)")
     return axis

@@ -9,12 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.patches import StepPatch
 
 from dpgp.arithmetic import TINY
+from dpgp.domain import Box
 from dpgp.effects.importance import what_matters
 from dpgp.inference.conformal import COVERAGE
 from dpgp.model.input_model import densities, typical_inputs
 from dpgp.model.predictions import CENTILES
 from dpgp.report.model_map import draw_two_inputs
-from dpgp.report.names import entitle, make_room, name_axes, name_levels
+from dpgp.report.names import entitle, make_room, name_axes, name_dates, name_levels
 from dpgp.report.style import (
     BLUE,
     GREY,
@@ -114,8 +115,8 @@ def _draw_averages(model: FittedModel, ax: Any, k: int) -> list[Axes]:
     count = len(matters.curves)
     axes = _panel_axes(ax, count, (3.3 * PANELS_A_ROW, 2.9 * -(-count // PANELS_A_ROW) + 0.7))
     for axis, curve, share in zip(axes, matters.curves, matters.importance.total, strict=False):
-        along, ((_, at),) = curve.along, curve.along.at.items()
-        x = at if model.inputs.box.category(curve.column) is None else np.arange(float(len(at)))
+        along, box = curve.along, model.inputs.box
+        x = _grid(box, curve.column, len(along.mean))
         band = np.array([along.lower, along.upper])
         _draw_slice(axis, Bands(x, along.mean, band, None, "average"), model, curve.column)
         words = f"{share.percent} of the variance ({share.interval})"
@@ -165,11 +166,14 @@ def _draw_slice(axis: Axes, curve: Bands, model: FittedModel, column: int) -> No
 
 def _finish(axis: Axes, x: Array, model: FittedModel, column: int) -> None:
     """Name an input and its levels, over a rug of where the rows are."""
-    category = model.inputs.box.category(column)
+    box = model.inputs.box
+    category, days = box.category(column), box.days(column)
     if category is None:
         axis.set(xlim=(x[0], x[-1]))
     else:
         name_levels(axis, category.labels)
+    if days is not None:
+        name_dates(axis, "x", days, x[-1])
     name_axes(axis, x=model.input_names[column])
     known = densities(model)
     if known is None:
@@ -190,11 +194,17 @@ def _room_for_rug(axis: Axes) -> None:
     axis.set_ylim(low - 1.2 * RUG_HEIGHT * (high - low), high)
 
 
+def _grid(box: Box, column: int, points: int) -> Array:
+    """Return values of one input from bound to bound, or all of a category."""
+    category = box.category(column)
+    count = points if category is None else len(category.levels)
+    return np.linspace(box.low[column], box.high[column], count)
+
+
 def _swept(model: FittedModel, column: int, others: Array) -> tuple[Array, Array]:
     """Return values of one input, all of a category, and unit inputs with the others held."""
     box = model.inputs.box
-    points = CURVE_POINTS if box.category(column) is None else round(box.high[column]) + 1
-    x = np.linspace(box.low[column], box.high[column], points)
+    x = _grid(box, column, CURVE_POINTS)
     X = np.tile(others, (len(x), 1))
     X[:, column] = x
     return x, model.inputs(X)
@@ -272,10 +282,9 @@ def _apart(ends: Array, gap: float) -> Array:
 def _held(model: FittedModel, others: Array) -> str:
     """Say at which values the other inputs are held."""
     box, names = model.inputs.box, model.input_names
-    kinds = [box.category(column) for column in range(len(names))]
     texts = [
-        f"{name} = {format(value, '.3g') if kind is None else kind.labels[round(value)]}"
-        for name, value, kind in zip(names, others, kinds, strict=True)
+        f"{name} = {box.in_words(column, value, '.3g')}"
+        for column, (name, value) in enumerate(zip(names, others, strict=True))
     ]
     return (
         "Percentages of new observations below each line. Other inputs held at "

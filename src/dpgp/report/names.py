@@ -1,4 +1,4 @@
-"""Names of columns and levels in figures: in lines that have room, and never read as formulas."""
+"""Names of columns, levels and dates in figures: where they have room, and never as formulas."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import NamedTuple
 
+import numpy as np
 from matplotlib.axes import Axes
+
+from dpgp.dates import Days
 
 LETTER, LINE = 0.083, 0.16
 """Inches of a letter and of a line at ten points, most often less."""
@@ -16,6 +19,11 @@ NAME_LINES, LEVEL_LINES = 2, 3
 
 TURNED_LETTERS = 24
 """Of a line of a level that is turned, twice as many where there is one: two inches, or three."""
+
+YEARS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
+"""Years between two dates along an axis."""
+
+APART = 2  # letters between dates
 
 MIDDLE, END, START = 0.5, 0.0, 1.0
 """Where a name is cut: the share of what is kept that stands behind the cut."""
@@ -92,6 +100,35 @@ def name_levels(axis: Axes, levels: Sequence[str]) -> None:
     texts, are_turned = level_names(levels, int(inches / LETTER), int(inches / LINE))
     labels = [_no_formula(text) for text in texts]
     axis.set_xticks(range(len(levels)), labels, rotation=90.0 if are_turned else 0.0)
+
+
+def date_ticks(days: Days, high: float, letters: int) -> list[tuple[float, str]]:
+    """Return where years, months or days begin from the origin on, and their names.
+
+    As many as have room in so many letters.
+    """
+    first, last = days.dates(np.array([0.0, high]))
+    for unit, steps in (("D", (1, 2, 7, 14)), ("M", (1, 2, 3, 6)), ("Y", YEARS)):
+        start, end = (each.astype(f"datetime64[{unit}]") for each in (first, last))
+        for step in steps:
+            # months from January 1970, so that every third begins a quarter; years from 0
+            dates = np.arange(start, end + 1)
+            zero = {"D": start, "M": np.datetime64("1970-01"), "Y": np.datetime64("0000")}[unit]
+            number = (dates - zero).astype(np.int64)
+            at = days.of_array(dates.astype("datetime64[D]"))
+            chosen = (number % step == 0) & (at >= 0.0)
+            names = dates[chosen].astype(str).tolist()
+            if sum(len(name) + APART for name in names) <= letters:
+                return list(zip(at[chosen].tolist(), names, strict=True))
+    return []
+
+
+def name_dates(axis: Axes, which: str, days: Days, high: float) -> None:
+    """Write dates along an axis of days, "x" or "y"."""
+    across, up = _room(axis)
+    ticks = date_ticks(days, high, across if which == "x" else up)
+    axis.set(**{f"{which}ticks": [place for place, _ in ticks]})
+    axis.set(**{f"{which}ticklabels": [name for _, name in ticks]})
 
 
 def make_room(rows: Sequence[Sequence[Axes]]) -> None:

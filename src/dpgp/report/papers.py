@@ -94,6 +94,7 @@ def _published(model: FittedModel) -> list[str]:
     return [
         f"A statistical model that predicts {listed(targets)} from {listed(inputs)}, with its "
         "uncertainty.",
+        *([] if model.weights is None else [f"Rows counted by their weights: {model.weights}."]),
         "It contains no record of anybody.",
         f"{sums}, to which random noise was added." if is_noisy else f"{sums}, without any noise.",
     ]
@@ -135,6 +136,7 @@ def _public(model: FittedModel) -> list[str]:
         f"The columns and their bounds, chosen without looking at the data:{columns}",
         "All other options of the fit, which stand in the model's file.",
         _size(model),
+        *_weight(model),
         *_complete(model),
     ]
 
@@ -153,6 +155,8 @@ def _columns(model: FittedModel) -> list[tuple[str, str, str]]:
 def _extent(column: dict[str, Any], aside: str) -> str:
     if "levels" in column:
         return "one of " + ", ".join(f'"{level}"' for level in column["levels"])
+    if "unit" in column:
+        return f"a date from {column['low']} to {column['high']}, counted in {column['unit']}"
     return f"a number from {column['low']:.12g} to {column['high']:.12g}{aside}"
 
 
@@ -162,11 +166,19 @@ def _size(model: FittedModel) -> str:
     if options.row_count_is_public:
         return "The number of rows."
     if options.table_size_is_public:
-        return "The number of rows, but not how many of them could be used."
+        secret = "what they weigh" if options.are_weighted else "how many of them could be used"
+        return f"The number of rows, but not {secret}."
     if options.neighbours is Neighbours.REPLACE:
         return "The number of people, but not the number of their rows."
     whose = "The numbers of people and rows are" if options.per_person else "The number of rows is"
     return f"{whose} not assumed to be public, but protected too."
+
+
+def _weight(model: FittedModel) -> list[str]:
+    bound = model.options.weight_bound
+    if bound is None:
+        return []
+    return [f"That a row of weight {bound:g} or more counts in full, and others by their weight."]
 
 
 def _complete(model: FittedModel) -> list[str]:

@@ -40,7 +40,7 @@ def too_little(model: FittedModel) -> Iterator[str]:
 def unusable_rows(model: FittedModel) -> str | None:
     """Far fewer rows can be used, or cells be read, than the table has, by the released counts."""
     found = model.findings.get(Count.label)
-    if found is None:
+    if found is None or model.weights is not None:
         return None
     told, columns = found["told"], counted_columns(model.options)
     counted = [
@@ -69,7 +69,7 @@ def _is_below(count: float, noise_std: float, enough: float) -> bool:
 
 def few_rows(model: FittedModel) -> str | None:
     """So few rows that nothing beats the mean; where their number is public a fit says it first."""
-    options, rows = model.options, round(model.stages[0][0].n)
+    options, rows = model.options, round(model.row_weight * model.stages[0][0].n)
     if options.row_count_is_public or not are_few(rows, options.epsilon, options.delta):
         return None
     words = str(nothing_better(rows, options.epsilon))
@@ -82,6 +82,6 @@ def few_events(model: FittedModel) -> str | None:
         return None
     options, (X, shares) = model.options, weighted_rows(model)
     prevalence = float(np.clip(shares @ model.mean_and_std(0, model.inputs(X))[0], 0.0, 1.0))
-    mu = mu_of_guarantee(options.epsilon, options.delta)
+    mu = model.row_weight * mu_of_guarantee(options.epsilon, options.delta)
     words = model.outcome.few_events(model.stages[0][0].n, mu, prevalence)
     return f"{words[0].upper()}{words[1:]}." if words else None

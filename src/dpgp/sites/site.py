@@ -157,7 +157,8 @@ def terms_of(options: Options, roster: Roster) -> str:
     names = [options.box.column_names("input"), options.target_box.column_names("target")]
     categories = [*options.box.categories, *options.target_box.categories]
     levels = [category and category.words for category in categories]
-    said = [settings_to_json(options), names, levels, options.per_person]
+    origins = [days and days.unit for days in options.box.dates]
+    said = [settings_to_json(options), names, levels, options.per_person, origins]
     return _digest([roster.digest, __version__, said])
 
 

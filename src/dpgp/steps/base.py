@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 from dpgp.choices import Passes
 from dpgp.features.base import FeatureMap
 from dpgp.features.inputs import RowValues
-from dpgp.inference.many.plan import Deal, deal_of
+from dpgp.inference.many.plan import Deal, deal_of, parts_of_calibration
 from dpgp.options import STAGES, Options
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.mechanism import GramNoise, gram_noise
@@ -37,10 +37,16 @@ class CountQuery:
     """How many rows can be used, and how many cells of columns of levels are one of them.
 
     ``columns`` is how many such columns there are, those of the inputs first; none are asked by
-    default.
+    default. ``squares`` asks, next to the rows, for the sum of their squared weights.
     """
 
     columns: int = 0
+    squares: bool = False
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers are asked for; of each a row adds one at most."""
+        return 1 + self.squares + self.columns
 
 
 @dataclass(frozen=True)
@@ -141,11 +147,20 @@ class Purse:
 
         Parts pay where rows are many, so their number must be public.
         """
+        is_default = self.options.stages == STAGES
+        return deal_of(self.signal) if self._may_deal and is_default else None
+
+    @property
+    def calibration_part(self) -> RowPart | None:
+        """The part of the rows that is enough for the law of scaled residuals; None for all."""
+        parts = parts_of_calibration(self.signal) if self._may_deal else 1
+        return RowPart(1, parts) if parts > 1 else None
+
+    @property
+    def _may_deal(self) -> bool:
         options = self.options
-        may_deal = options.passes is Passes.FEW and options.learns_metric
-        if self.public_rows is None or self.is_unlimited or not may_deal:
-            return None
-        return deal_of(self.signal) if options.stages == STAGES else None
+        has_many = self.public_rows is not None and options.learns_metric
+        return has_many and not self.is_unlimited and options.passes is Passes.FEW
 
     @property
     def clips_residuals(self) -> bool:

@@ -36,7 +36,8 @@ class Calibrate:
         """Return the step where it is wanted."""
         if not purse.options.calibrate:
             return ()
-        return (cls(1.0 if purse.is_unlimited else calibration_share(purse.rows, purse.mu)),)
+        share = 1.0 if purse.is_unlimited else calibration_share(purse.rows, purse.mu)
+        return (cls(share, purse.calibration_part),)
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
         """Return the noise of a bin."""
@@ -70,9 +71,11 @@ class Calibrate:
         """Say what calibration costs."""
         if not planned:
             return "no calibration of intervals: declined, or an outcome whose law is known"
-        share = planned[0].share
+        (step,) = planned
+        asked = "" if step.part is None else f", one of {step.part.of} parts of the rows"
         return (
-            f"calibration of intervals: {share:.1%} of the budget, a bin known to 1 % of the rows"
+            f"calibration of intervals: {step.share:.1%} of the budget{asked}, a bin known to 1 % "
+            "of the rows"
         )
 
     def _edges(self, known: Known) -> Array:

@@ -1,7 +1,8 @@
 """The number of usable rows, where it is private: the first step, the design depends on it.
 
 Where rows with cells that are no levels contribute nothing, it is asked for every category and the
-classes how many cells are one of them. Where hardly a row can be used, the fit ends here.
+classes how many cells are one of them. Of rows with weights it is the sum of these, and that of
+their squares beside it. Where hardly a row can be used, the fit ends here.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dpgp.choices import Missing
 from dpgp.planning.setting import FEWEST
 from dpgp.planning.unusable import CountedLevels, UnusableRowsError, are_unusable
 from dpgp.privacy.mechanism import CountNoise, noise_of_counts
+from dpgp.row_weights import ReleasedWeights
 from dpgp.steps.base import CountQuery, Purpose
 
 if TYPE_CHECKING:
@@ -56,8 +58,8 @@ class Count:
         return list(self._noise(options, mu).stds)
 
     def query(self, known: Known) -> CountQuery:
-        """Ask for the number of usable rows, and of cells that are levels."""
-        return CountQuery(len(counted_columns(known.options)))
+        """Ask for the number of usable rows, of weighted ones the squares, and of cells."""
+        return _query(known.options)
 
     def learn(self, known: Known, release: Any) -> None:
         """Take the noisy number, at least two; end the fit where hardly a row can be used."""
@@ -65,8 +67,12 @@ class Count:
         options = known.options
         noise = self._noise(options, known.mu_of(self.share))
         known.n, known.n_std = max(usable, 2.0), noise.sigma
-        if options.rows_may_be_unusable:
-            if known.told is not None:
+        weights = None
+        if options.are_weighted:
+            weights = ReleasedWeights(usable, levels.pop(0), noise.sigma, noise.levels_std)
+            known.findings[self.label] = weights.finding()
+        if options.rows_may_be_unusable or weights is not None:
+            if known.told is not None and weights is None:
                 known.findings[self.label] = {
                     "told": float(known.told),
                     "usable": usable,
@@ -75,17 +81,22 @@ class Count:
                     "noise of cells": noise.levels_std,
                 }
             needed = FEWEST * options.max_rows_per_unit / known.mu
-            if are_unusable(usable, noise.sigma, known.told, needed):
+            told = None if weights is not None else known.told  # how many rows, not what they weigh
+            if are_unusable(usable, noise.sigma, told, needed):
                 columns = zip(counted_columns(options), levels, strict=True)
                 counted = [
                     CountedLevels(name, category.words, count, noise.levels_std)
                     for (name, category), count in columns
                 ]
                 classes = () if counted else options.target_box.level_columns("target")
-                raise UnusableRowsError.of(usable, noise.sigma, known.told, counted, classes)
+                raise UnusableRowsError.of(
+                    usable, noise.sigma, told, counted, classes, options.weight_bound
+                )
+        if weights is not None:
+            known.weigh(weights.per_row)
 
     def _noise(self, options: Options, mu: float) -> CountNoise:
-        return noise_of_counts(mu, len(counted_columns(options)), options.max_rows_per_unit)
+        return noise_of_counts(mu, _query(options).numbers - 1, options.max_rows_per_unit)
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take n as known."""
@@ -97,3 +108,7 @@ class Count:
         if not planned:
             return "the number of rows is public: neighbours have the same"
         return f"the number of rows is private: {planned[0].share:.0%} of the budget"
+
+
+def _query(options: Options) -> CountQuery:
+    return CountQuery(len(counted_columns(options)), squares=options.are_weighted)

@@ -21,7 +21,7 @@ from dpgp.inference.many.families import Family, KernelFamily
 from dpgp.inference.many.fit import Growth, MetricFit
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.metric import MetricFamily, first_metric, line_of_tails
-from dpgp.inference.many.plan import clip_kappa, inducing_points
+from dpgp.inference.many.plan import EARLY_POINTS, clip_kappa, early_stages, inducing_points
 from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS, anchors_among
 from dpgp.inference.many.target import first_clip
 from dpgp.kernels.linear import BrokenLines
@@ -37,6 +37,7 @@ from dpgp.privacy.books import share_of_mu
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import Purpose, Step
+from dpgp.steps.stage import Stage
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ class Known:
     """Beliefs between the steps of one fit; steps read them and add to them.
 
     ``n`` is the number of usable rows, known to ``n_std``, ``told`` that of all rows of the table
-    where it is public.
+    where it is public. Of rows with weights it is their effective number, as if each weighed
+    ``row_weight`` of a whole one: :mod:`dpgp.row_weights`.
 
     Of many inputs: ``locations`` of the targets, ``marginals`` of the columns of numbers, masses of
     the ``levels`` of every category, ``synthetic`` rows, and the ``line``. ``scales`` has one
@@ -65,6 +67,7 @@ class Known:
     calibrations: tuple[Calibration, ...]
     told: int | None = None
     n_std: float = 0.0
+    row_weight: float = 1.0
     locations: tuple[Location, ...] = ()
     marginals: Marginals | None = None
     levels: tuple[Array, ...] = ()
@@ -96,6 +99,16 @@ class Known:
             told=told,
             locations=() if place is None else (place,) * options.n_targets,
         )
+
+    def take(self, step: Step, release: Any) -> None:
+        """Let a step learn from its release, whose sums are those of rows that weigh less."""
+        step.learn(self, release if self.row_weight == 1.0 else release.times(1 / self.row_weight))
+
+    def weigh(self, row_weight: float) -> None:
+        """Take rows to weigh so much each: as many more make n, and each has as much more noise."""
+        self.row_weight = row_weight
+        self.n, self.n_std = self.n / row_weight, self.n_std / row_weight
+        self.mu *= row_weight
 
     @property
     def columns(self) -> int:
@@ -172,11 +185,7 @@ class Known:
         if self.line is None:
             raise ValueError("a fit of many inputs starts with a line.")
         options, rows = self.options, self.synthetic[:ROWS]
-        points, growth = self._points(rows, self.signal), None
-        parts = self._parts_of_stages
-        if parts:
-            growth = Growth(1 + len(parts), points)  # after the line and them
-            points = self._points(rows, self.signal * parts[0].fraction)
+        points, growth = self._points_by_stage(rows)
         dictionary = Dictionary(self._family(rows), points, rows, asked_features(options))
         fit = MetricFit(
             self.inputs, dictionary, self.locations, self.n, self.kappa, options.outcome, growth
@@ -219,6 +228,17 @@ class Known:
         """Parts of the rows that early stages ask."""
         stages = (step.part for step in self.steps if step.purpose is Purpose.FUNCTION)
         return [part for part in stages if part is not None]
+
+    def _points_by_stage(self, rows: Array) -> tuple[Array, Growth | None]:
+        """Return the inducing points to start with, and when which others replace them."""
+        points, parts = self._points(rows, self.signal), self._parts_of_stages
+        if parts:
+            early, first = len(parts), self._points(rows, self.signal * parts[0].fraction)
+        else:
+            stages = sum(isinstance(step, Stage) for step in self.steps)
+            early, first = early_stages(stages), points[:EARLY_POINTS]
+        is_same = len(first) == len(points) or self.options.inducing_points is not None
+        return (points, None) if is_same or not early else (first, Growth(1 + early, points))
 
     def _points(self, rows: Array, signal: float) -> Array:
         """Return inducing points: those that were asked for, or as many synthetic rows."""

@@ -92,6 +92,7 @@ class MeasureScale:
             for k, posterior in enumerate(posteriors)
         ]
         known.scales = tuple(belief.scale for belief in beliefs)
+        known.fit.follow_scales(known.scales)
         known.scale_variances = np.mean([belief.variances for belief in beliefs], axis=0)
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:

@@ -135,6 +135,8 @@ def certificate_text(model: FittedModel, title: str) -> str:
 
     certificate = model.certificate
     parts = [title, f"Model {model.id}", str(certificate), guarantee_in_words(certificate)]
+    if model.weights is not None:
+        parts.append(f"Rows counted by their weights: {model.weights}.")
     provenance = certificate.provenance
     if provenance is not None:
         versions = ", ".join(f"{name} {version}" for name, version in provenance.versions)

@@ -21,9 +21,9 @@ from dpgp.privacy.rounding import factor_text, text_down, text_up
 from dpgp.report.guarantee import strength, weak_points
 from dpgp.steps import Purse, planned_steps
 from dpgp.studio.asked import MODEL_FILE, AskedStudy
+from dpgp.study.doubts import doubts
 from dpgp.study.errors import Face, UsageError, said
 from dpgp.study.study import Study
-from dpgp.study.zero_one import told_of_classes
 
 MOST_POINTS = 20
 PRIVATE = (
@@ -47,7 +47,7 @@ def consent(asked: AskedStudy, prevalence: float | None, folder: Path) -> dict[s
         "forecast": _forecast(options, rows, prevalence),
         "warnings": [
             *weak_points(options.epsilon, options.delta, rows),
-            *(made_plain(words.on(Face.PAGE)) for words in told_of_classes(options)),
+            *(made_plain(doubt.words.on(Face.PAGE)) for doubt in doubts(options)),
         ],
         "ledger": None if ledger is None else _price(options, ledger),
         "folder": str(folder),

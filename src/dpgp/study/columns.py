@@ -1,10 +1,13 @@
-"""Columns as a command has them: NAME:LOW:HIGH, NAME:LEVEL,LEVEL and NAME:CODE,CODE."""
+"""Columns as a command has them: NAME:LOW:HIGH, NAME:LEVEL,LEVEL, NAME:CODE,CODE and NAME:MAX.
+
+Bounds are numbers, or dates as texts.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dpgp.plain_text import NAME_RULE, clean_name, is_name
 from dpgp.study.errors import UsageError
@@ -13,18 +16,22 @@ WHY_PUBLIC = "bounds are public knowledge and never read from the data"
 WHY_LEVELS_ARE_PUBLIC = "levels are public knowledge and never read from the data"
 
 
+Bound = float | str
+"""A number, or a date as ISO 8601 writes it."""
+
+
 class Column(NamedTuple):
     """A column and its public bounds."""
 
     name: str
-    low: float
-    high: float
+    low: Bound
+    high: Bound
 
     def __str__(self) -> str:
-        return f"{self.name}, from {self.low:g} to {self.high:g}"
+        return f"{self.name}, from {_shown(self.low)} to {_shown(self.high)}"
 
     @property
-    def bounds(self) -> tuple[float, float]:
+    def bounds(self) -> tuple[Any, Any]:
         """The pair (low, high)."""
         return self.low, self.high
 
@@ -44,6 +51,37 @@ class CodeColumn(NamedTuple):
 
     name: str
     codes: tuple[str, ...]
+
+
+class WeightColumn(NamedTuple):
+    """A column of weights, and the largest that counts in full."""
+
+    name: str
+    bound: float
+
+    def __str__(self) -> str:
+        return f"{self.name}, of which {self.bound:g} counts as one row"
+
+
+def read_weight(option: str, text: str | None) -> WeightColumn | None:
+    """Read the column of ``--weight``; None where there is none."""
+    if text is None:
+        return None
+    name, _, bound = text.rpartition(":")  # names may hold colons
+    return checked_weight(name, bound, f"{option} '{text}'")
+
+
+def checked_weight(name: str, bound: str, where: str) -> WeightColumn:
+    """Return a column of weights under its name in one spelling; a UsageError where it is none."""
+    try:
+        most = float(bound)
+    except ValueError:
+        most = math.nan
+    if not (math.isfinite(most) and most > 0.0 and name):
+        raise UsageError(
+            f"{where} must end in the public weight of a whole row, as in 'weight:5'; {WHY_PUBLIC}."
+        )
+    return WeightColumn(_checked_name(name), most)
 
 
 def read_columns(option: str, texts: Sequence[str] | None) -> tuple[Column, ...] | None:
@@ -136,14 +174,27 @@ def _checked_name(name: str) -> str:
     return clean_name(name)
 
 
-def checked_column(name: str, low: float, high: float) -> Column:
+def checked_column(name: str, low: Bound, high: Bound) -> Column:
     """Return a column under its name in one spelling; a UsageError where it cannot be meant."""
-    clean = _checked_name(name)
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise UsageError(
-            f"the bounds of '{name}' must be finite, the lower one first, got {low:g} and {high:g}."
-        )
+    clean, got = _checked_name(name), f"got {_shown(low)} and {_shown(high)}"
+    if isinstance(low, str) != isinstance(high, str):
+        raise UsageError(f"the bounds of '{name}' must be two numbers or two dates, {got}.")
+    finite = all(isinstance(end, str) or math.isfinite(end) for end in (low, high))
+    if not (finite and low < high):  # type: ignore[operator]  # dates are in order as texts
+        raise UsageError(f"the bounds of '{name}' must be finite, the lower one first, {got}.")
     return Column(clean, low, high)
+
+
+def read_bound(text: str) -> Bound:
+    """Read a number or a date; a ValueError where it is neither."""
+    from dpgp.dates import date_of
+
+    found = date_of(text)
+    return float(text) if found is None else found.isoformat()
+
+
+def _shown(bound: Bound) -> str:
+    return bound if isinstance(bound, str) else f"{bound:g}"
 
 
 def check_distinct(columns: Sequence[Column | LevelColumn]) -> None:
@@ -158,9 +209,10 @@ def _read_column(option: str, text: str) -> Column:
     # names may hold colons: the bounds are what follows the last two
     name, *ends = text.rsplit(":", 2)
     try:
-        low, high = (float(end) for end in ends)
+        low, high = (read_bound(end) for end in ends)
     except ValueError:
         raise UsageError(
-            f"{option} '{text}' must end in public bounds, as in 'age:2:18'; {WHY_PUBLIC}."
+            f"{option} '{text}' must end in public bounds, as in 'age:2:18' or "
+            f"'visit:2019-01-01:2024-12-31'; {WHY_PUBLIC}."
         ) from None
     return checked_column(name, low, high)

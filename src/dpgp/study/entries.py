@@ -15,15 +15,18 @@ from dpgp.study.columns import (
     CodeColumn,
     Column,
     LevelColumn,
+    WeightColumn,
     checked_classes,
     checked_codes,
     checked_column,
     checked_levels,
+    checked_weight,
+    read_bound,
 )
 from dpgp.study.errors import Face, UsageError, Words
 
 STANDARD_INPUT = "-"
-AnyColumn = TypeVar("AnyColumn", Column, LevelColumn, CodeColumn)
+AnyColumn = TypeVar("AnyColumn", Column, LevelColumn, CodeColumn, WeightColumn)
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ def bounds_of(entry: Entry) -> tuple[Column, ...]:
     def column(name: str, bounds: Any) -> Column:
         try:
             # text is a sequence too: 18 is not 1 and 8
-            low, high = (float(end) for end in (bounds if isinstance(bounds, list) else ()))
+            low, high = (read_bound(end) for end in (bounds if isinstance(bounds, list) else ()))
         except (TypeError, ValueError):
             raise entry.error(
                 f"must give '{name}' two public bounds, as in '{name}: [2, 18]'; {WHY_PUBLIC}"
@@ -141,6 +144,13 @@ def codes_of(entry: Entry) -> tuple[CodeColumn, ...]:
 
     found = entry.columns("must hold columns with codes, as in 'income: [-99, -98]'")
     return tuple(column(*item) for item in found)
+
+
+def weight_of(entry: Entry) -> WeightColumn:
+    """Return the one column of weights of a study file."""
+    rule = "must hold one column with the weight of a whole row, as in 'weight: 5'"
+    ((name, bound),) = entry.columns(f"{rule}; {WHY_PUBLIC}", most=1)
+    return entry.checked(lambda: checked_weight(name, str(bound), f"'{name}'"))
 
 
 def _level_column(entry: Entry, name: str, levels: Any) -> LevelColumn:

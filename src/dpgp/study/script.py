@@ -77,7 +77,7 @@ def script_of(study: Study, title: str, model: str) -> str:
         outcome=_literal(_arguments(study, (estimator, PLAN))),
         estimator=estimator,
         estimators="".join(f"{each}, " for each in _of_estimator(study, estimator)),
-        fits="".join(f", {each}" for each in _spelled(study, (FIT,))),
+        fits="".join(f", {each}" for each in (*_weights(study), *_spelled(study, (FIT,)))),
         ledger=_ledger(study),
         model=model,
     )
@@ -87,11 +87,12 @@ def _arguments(
     study: Study, functions: tuple[str, ...], *, said_alone: bool = True
 ) -> dict[str, Any]:
     """Return what exactly these functions are told, as Python says it."""
-    return {
+    told = {
         option.name: option.value.in_python(study.said.get(key, option.default or ()))
         for key, option in options_by_key().items()
         if option.python == functions and (key in study.said or not said_alone)
     }
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _spelled(study: Study, functions: tuple[str, ...]) -> list[str]:
@@ -104,6 +105,10 @@ def _spelled(study: Study, functions: tuple[str, ...]) -> list[str]:
 def _of_estimator(study: Study, estimator: str) -> list[str]:
     """Return what a fit depends on and its plan does not; the ledger is for :func:`_ledger`."""
     return [*_spelled(study, (estimator,)), *_spelled(study.but(ledger=None), ESTIMATORS)]
+
+
+def _weights(study: Study) -> list[str]:
+    return [] if study.weight is None else [f"sample_weight={study.weight.name!r}"]
 
 
 def _ledger(study: Study) -> str:

@@ -93,7 +93,8 @@ class Study:
     def names(self) -> list[str]:
         """All columns that are read."""
         units = [] if self.unit is None else [self.unit]
-        columns = [column.name for column in (*self.inputs, *self.predicted)]
+        weights = () if self.weight is None else (self.weight,)
+        columns = [column.name for column in (*self.inputs, *self.predicted, *weights)]
         return list(dict.fromkeys([*columns, *units]))
 
     @property

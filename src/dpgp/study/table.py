@@ -24,6 +24,7 @@ from dpgp.study.values import (
     NumberValue,
     PathValue,
     Value,
+    WeightValue,
     WholeValue,
 )
 from dpgp.study.wishes import FamiliesValue, KernelValue, PointsValue, StagesValue, ThreadsValue
@@ -138,9 +139,9 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "bounds", BoundsValue(),
-        "What to predict from, with its public bounds; repeat for several.",
+        "What to predict from, with its public bounds, numbers or dates; repeat for several.",
         python=EVERYWHERE, commands=COMMANDS, flags=("--feature",), key="features",
-        field="predict from it: a number", setting=True,
+        field="predict from it: a number or a date", setting=True,
         lack=Lack("nothing to predict from", "--feature age:2:18"),
     ),
     Option(
@@ -209,6 +210,13 @@ OPTIONS: tuple[Option, ...] = (
         field="Codes for missing values", setting=True, may_be_absent=True,
     ),
     Option(
+        "weight_bound", WeightValue(),
+        "A column of weights, and the largest that counts in full; larger ones count as it.",
+        python=EVERYWHERE, commands=COMMANDS, flags=("--weight",), key="weight",
+        field="weigh rows by it", setting=True, may_be_absent=True,
+    ),
+    Option("sample_weight", Value(), python=(FIT,)),
+    Option(
         "counts", FlagValue(),
         "Targets are counts 0, 1, 2, …: quantiles and intervals are whole numbers.", False,
         python=(REGRESSOR,), commands=("fit",), flags=("--counts/--no-counts",), key="counts",
@@ -256,6 +264,10 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "prevalence", NumberValue(), "Share of the second of two --classes.",
+        python=(PLAN,), commands=("plan",),
+    ),
+    Option(
+        "mean_weight", NumberValue(), "Average weight; half its bound where nothing is said.",
         python=(PLAN,), commands=("plan",),
     ),
     Option(

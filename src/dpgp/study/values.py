@@ -11,17 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dpgp.privacy.arguments import as_choice, as_count
+from dpgp.privacy.arguments import as_choice, as_count, as_finite_positive
 from dpgp.study.columns import (
     CodeColumn,
     Column,
     LevelColumn,
+    WeightColumn,
     read_classes,
     read_code_columns,
     read_columns,
     read_level_columns,
+    read_weight,
 )
-from dpgp.study.entries import Entry, bounds_of, classes_of, codes_of, levels_of
+from dpgp.study.entries import Entry, bounds_of, classes_of, codes_of, levels_of, weight_of
 
 if TYPE_CHECKING:
     from dpgp.domain import Box
@@ -198,7 +200,7 @@ class BoundsValue(Value):
         return pairs[0] if len(pairs) == 1 else pairs
 
     def setting(self, name: str, options: Options) -> list[list[float] | None]:
-        """Return the bounds of every column, null for categories."""
+        """Return the bounds of every column as numbers, null for categories."""
         box = getattr(options, self.box)
         return [
             [float(box.low[k]), float(box.high[k])] if box.category(k) is None else None
@@ -287,3 +289,29 @@ class CodesValue(Value):
 
         items = enumerate(as_items(value, where))
         return {k: as_items(codes, where) for k, codes in items if codes is not None}
+
+
+@dataclass(frozen=True)
+class WeightValue(Value):
+    """A column of weights with its bound; Python tells the bound alone."""
+
+    metavar: str | None = "NAME:MAX"
+    entry: Callable[[Entry], Any] = weight_of
+
+    def parsed(self, name: str, value: Any, box: Box, target_box: Box) -> float | None:
+        return None if value is None else as_finite_positive(name, value)
+
+    def of_command(self, flag: str, value: Any) -> WeightColumn | None:
+        """Read NAME:MAX."""
+        return read_weight(flag, value)
+
+    def plain(self, value: WeightColumn) -> dict[str, float]:
+        return {value.name: value.bound}
+
+    def in_python(self, value: WeightColumn) -> float | None:
+        return value.bound if value else None
+
+    def of_setting(self, where: str, value: Any, columns: int) -> float | None:
+        from dpgp.checked_values import as_positive
+
+        return None if value is None else as_positive(value, where)

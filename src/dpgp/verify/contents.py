@@ -51,7 +51,8 @@ class ClaimedFit:
     category, ``levels`` the most of any category, and ``counted_levels`` are how many columns of
     levels rows may be unusable by, beside numbers. ``laws_are_known`` says that new observations
     scatter by the normal law, which no release tells, and ``asks_parts`` that stages may ask parts
-    of the rows.
+    of the rows. ``row_weight`` is what a row of the model weighs, one where rows have no weights;
+    all else is in whole rows.
     """
 
     claim: Claim
@@ -74,6 +75,7 @@ class ClaimedFit:
     scale_features: int | None
     laws_are_known: bool
     findings: tuple[str, ...]
+    row_weight: float | None = None
 
     @property
     def rows(self) -> float:
@@ -98,12 +100,15 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
     levels = _levels(inputs)
     columns = len(as_items(inputs.get("low"), "inputs.low", LARGEST))
     is_yes_no = _object(document, "targets").get("classes") is not None
-    complete = settings.get("missing") == "error" and not is_yes_no
+    is_weighted = settings.get("weight_bound") is not None
+    complete = settings.get("missing") == "error" and not is_yes_no and not is_weighted
+    findings = _object(document, "findings", optional=True)
+    row_weight = _row_weight(findings) if is_weighted else None
     stages = as_items(document.get("stages"), "stages", MOST_STAGES)
     return ClaimedFit(
         claim=claim,
         mu=recomputed_mu(claim),
-        n=as_rows([_field(stage, "n") for stage in stages], "stages.n"),
+        n=as_rows([_field(stage, "n") for stage in stages], "stages.n") * (row_weight or 1.0),
         has_public_rows=claim.neighbours == "replace" and not claim.per_person and complete,
         columns=columns,
         coordinates=columns + sum(0 if count == 2 else count - 1 for count in levels),
@@ -120,7 +125,8 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
         warp_bins=_warp_bins(inputs),
         scale_features=_scale_features(document),
         laws_are_known=all(_is_gaussian(model) for model in models),
-        findings=tuple(_object(document, "findings", optional=True)),
+        findings=tuple(findings),
+        row_weight=row_weight,
     )
 
 
@@ -129,6 +135,17 @@ def _object(parent: Any, name: str, *, optional: bool = False) -> dict[str, Any]
     if not isinstance(value, dict):
         raise ModelFileError(f"`{name}` must be an object with named fields.")
     return value
+
+
+def _row_weight(findings: Tree) -> float:
+    """Σv²/Σv, the squares two sds of their noise larger, and never more than a whole row."""
+    found = _object(findings, "number of rows")
+    total, squares, noise = (
+        as_number(found.get(name), f"findings.number of rows.{name}")
+        for name in ("weights", "squares", "noise of squares")
+    )
+    ratio = (max(squares, 0.0) + 2.0 * noise) / max(total, 2.0)
+    return min(max(ratio, 2.0**-20), 1.0)
 
 
 def _levels(inputs: Tree) -> list[int]:

@@ -145,8 +145,7 @@ PART_SIGNAL = 10_000.0
 
 def deal(fit: ClaimedFit) -> tuple[int, float] | None:
     """Return how many stages ask all rows, and what a part costs; None where all ask all rows."""
-    may = fit.asks_parts and fit.learns_metric and fit.has_public_rows and not fit.is_unlimited
-    if not may or fit.weights != DEFAULT_WEIGHTS:
+    if not _may_deal(fit) or fit.weights != DEFAULT_WEIGHTS:
         return None
     return (LAST_STAGES, PART_SHARE) if signal(fit, fit.rows) >= DEALT_FROM else None
 
@@ -154,3 +153,18 @@ def deal(fit: ClaimedFit) -> tuple[int, float] | None:
 def number_of_parts(fit: ClaimedFit, asked: int) -> int:
     """One for each that is asked, or as many as keep nμ of a part below its most."""
     return max(asked, int(signal(fit, fit.rows) / PART_SIGNAL))
+
+
+CALIBRATION_SIGNAL = 6_000.0
+"""Least nμ of a part that calibrates intervals, where stages ask all rows."""
+
+
+def calibration_part(fit: ClaimedFit) -> tuple[int, int] | None:
+    """The first of as many parts as have so much each; None where all rows calibrate."""
+    parts = int(signal(fit, fit.rows) / CALIBRATION_SIGNAL) if _may_deal(fit) else 1
+    return (1, parts) if parts > 1 else None
+
+
+def _may_deal(fit: ClaimedFit) -> bool:
+    has_many = fit.learns_metric and fit.has_public_rows
+    return has_many and fit.asks_parts and not fit.is_unlimited

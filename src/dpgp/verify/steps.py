@@ -10,6 +10,7 @@ from dpgp.verify import shares
 from dpgp.verify.claim import GRID_BITS, ROUNDING, ClaimedRelease, are_close
 from dpgp.verify.contents import ClaimedFit, ClaimedStage
 
+CALIBRATION = "residual histograms"
 LAW_BINS = 22
 COARSE_BINS, FINE_BINS, FINE_FROM = 14, 28, 80
 MOST_FEATURES, LEADING = 400, 128
@@ -78,6 +79,11 @@ def _one(fit: ClaimedFit) -> float:
     return 1.0
 
 
+def _counted(fit: ClaimedFit) -> int:
+    """Rows, the squares of their weights where they have any, and cells of columns of levels."""
+    return 1 + (fit.row_weight is not None) + fit.counted_levels
+
+
 def _two(fit: ClaimedFit) -> float:
     """‖φ‖² ≤ 1, and the squares of K targets of weight 1/√K."""
     return 2.0
@@ -106,8 +112,8 @@ LAW = PlannedStep(
 
 BEFORE_STAGES = (
     PlannedStep(
-        "number of rows", "count", lambda fit: 1.25 if fit.counted_levels else 1.0,
-        lambda fit, release: _exactly(1 + fit.counted_levels),
+        "number of rows", "count", lambda fit: 1.25 if _counted(fit) > 1 else 1.0,
+        lambda fit, release: _exactly(_counted(fit)),
         lambda fit: not fit.has_public_rows, shares.constant(0.02),
     ),
     PlannedStep(
@@ -150,14 +156,14 @@ AFTER_STAGES = (
         is_taken=lambda fit: LOCAL_SCALE.is_taken(fit) and shares.sweeps_of_scale(fit) > 1,
     ),
     PlannedStep(
-        "residual histograms", "histograms", _targets,
+        CALIBRATION, "histograms", _targets,
         lambda fit, release: _exactly(fit.targets * _calibration_bins(fit, release)),
         lambda fit: fit.calibrates, shares.for_calibration,
         lambda fit: not fit.laws_are_known,
     ),
 )  # fmt: skip
 
-OF_PARTS = ("law of residuals", "local scale", "local scale again", "residual histograms")
+OF_PARTS = ("law of residuals", "local scale", "local scale again", CALIBRATION)
 """What asks a part of the rows where early stages do."""
 
 OTHERS = (*BEFORE_STAGES, LAW, *AFTER_STAGES)
@@ -174,7 +180,10 @@ def expected_steps(fit: ClaimedFit) -> tuple[PlannedStep, ...]:
     stages = _stages(fit, rest)
     cut = min(2, len(stages) - 1) if between else 0
     steps = (*before, *stages[:cut], *between, *stages[cut:], *after)
-    return steps if deal is None else _dealt(fit, steps, *deal, rest)
+    if deal is not None:
+        return _dealt(fit, steps, *deal, rest)
+    part = shares.calibration_part(fit)
+    return tuple(replace(s, part=part) if s.label == CALIBRATION else s for s in steps)
 
 
 def _dealt(
@@ -283,19 +292,21 @@ def wrong_stages(fit: ClaimedFit) -> Iterator[str]:
         yield f"{len(fit.stages)} stages of {len(made)} releases"
         return
     for release, stage in zip(made, fit.stages, strict=True):
-        if (stage.features is None) != fit.learns_metric or not _is_noise_of(release, stage):
+        times = 1.0 / (fit.row_weight or 1.0)
+        if (stage.features is None) != fit.learns_metric or not _is_noise_of(release, stage, times):
             yield f"the noise of '{release.label}'"
 
 
-def _is_noise_of(release: ClaimedRelease, stage: ClaimedStage) -> bool:
+def _is_noise_of(release: ClaimedRelease, stage: ClaimedStage, times: float) -> bool:
     """σ_b = σ/z², σ_a = clip·σ/(√2 s z) and σ_c = clip²σ/s² with z = 1 − √d/2²⁰, ‖ψ‖² = 1 + Ks².
 
-    Sums of a part stand for all rows: they and their noise are multiplied by how many there are.
+    Sums of a part stand for all rows: they and their noise are multiplied by how many there are,
+    and sums of rows with weights by how many of these make a whole one.
     """
     targets = len(stage.targets)
     weight = math.sqrt(max(release.size - 1.0, ROUNDING) / targets)
     z = _shrinkage(stage.features or _features_of(release, targets))
-    sigma = release.noise_std * (1 if release.part is None else release.part[1])
+    sigma = times * release.noise_std * (1 if release.part is None else release.part[1])
     return are_close(stage.sigma_b, sigma / z**2) and all(
         are_close(sigma_a, clip * sigma / (math.sqrt(2.0) * weight * z))
         and are_close(sigma_c, clip * clip * sigma / weight**2)

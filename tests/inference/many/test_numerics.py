@@ -246,6 +246,18 @@ def test_few_bins_locate_a_target_under_much_noise():
     assert np.sqrt(np.mean(np.square(errors))) < 0.45
 
 
+def test_a_centre_that_nobody_knows_does_not_make_a_target_wide():
+    # nμ = 20: the average of all laws that may be has 1.8 times the sd, and each of them 1.3 times
+    n, signal, bins, edges = 100, 20.0, 16, np.linspace(-1, 1, 17)
+    noise_std, errors = math.sqrt(2.0 / target_share(signal)) * n / signal, []
+    rng = np.random.default_rng(7)
+    for sd in np.minimum(0.25 * np.exp(0.6 * rng.normal(size=150)), 0.6):
+        y = np.clip(rng.normal(0.4 * rng.normal(), sd, n), -1.0, 1.0)
+        counts = np.histogram(y, edges)[0] + noise_std * rng.normal(size=bins)
+        errors.append(np.log(locate(counts, noise_std, n).scale / y.std()))
+    assert np.mean(errors) < 0.4
+
+
 @pytest.mark.parametrize(
     ("values", "shares", "two"),
     [

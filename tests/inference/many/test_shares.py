@@ -7,6 +7,7 @@ from dpgp.inference.many.plan import (
     bins_of_target,
     buys_input_model,
     clip_kappa,
+    early_stages,
     inducing_points,
     linear_share,
     target_share,
@@ -19,6 +20,12 @@ from dpgp.inference.many.plan import (
 def test_inducing_points_come_in_sixteens_and_grow_with_what_can_be_learned(signal, points):
     assert inducing_points(signal, 5) == points
     assert points % POINTS_STEP == 0
+
+
+@pytest.mark.parametrize(("stages", "early"), [(2, 0), (4, 0), (5, 2), (8, 2), (11, 4)])
+def test_a_third_of_the_stages_has_fewer_points_and_ends_with_a_new_metric(stages, early):
+    assert early_stages(stages) == early
+    assert early % 2 == 0
 
 
 @pytest.mark.parametrize(("coordinates", "points"), [(1, 64), (2, 256), (3, 608)])

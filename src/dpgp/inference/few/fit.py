@@ -13,6 +13,7 @@ from dpgp.inference.clip_choice import ClipInterval
 from dpgp.inference.few.gram_estimate import DoubtedEstimate, density_estimate
 from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import InputModel
+from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
@@ -81,6 +82,9 @@ class FixedFit:
         """Correct the mean of every target by its guard's release."""
         for fit, release in zip(self.targets, releases, strict=True):
             fit.guard(release)
+
+    def follow_scales(self, scales: Sequence[LocalScale]) -> None:
+        """Leave all as it is: along one or two inputs the guard tells what clipping did."""
 
     @property
     def posteriors(self) -> tuple[Posterior, ...]:

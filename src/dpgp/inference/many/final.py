@@ -17,6 +17,7 @@ from dpgp.inference.few.evidence import Measurement
 from dpgp.inference.few.gram_estimate import IsotropicEstimate
 from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, expect_bias
 from dpgp.inference.hyperparameters import Proposal, WeightedPoints, integrate, thin
+from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.records import Evidence, NormalEquations, WeightBelief, condition
 from dpgp.inference.many.target import Target
@@ -31,6 +32,12 @@ takes a root of d² numbers, and each that is kept a kernel matrix in every pred
 LEAST_NOISE = 0.25
 """Smallest share of the residuals' variance that is noise. By hand: what is unknown of f is itself
 an estimate."""
+
+
+SHAPE_KEPT = 0.5
+"""Mean and sd of the part that a bias has of what it would be if the law of the residuals had one
+shape at every x, and only its scale changed. Costs behave so; where the share of zeros changes with
+x there is hardly such a bias: docs/results/averages.md."""
 
 
 class Final(NamedTuple):
@@ -53,6 +60,26 @@ def final_of(target: Target, dictionary: Dictionary) -> Final:
     beliefs = [condition(equations, dictionary.priors.at(t, scale)) for t in points.thetas]
     degrees = np.mean([np.sum((belief.root @ equations.J) * belief.root) for belief in beliefs])
     return Final(_collapse(target, dictionary, points, beliefs), float(degrees))
+
+
+def following_scale(
+    posterior: Posterior, target: Target, clip: float, dictionary: Dictionary, scale: LocalScale
+) -> Posterior:
+    r"""Return the posterior less what clipping did where the scale is large or small.
+
+    Where the law of the residuals keeps its shape and its sd is τ(x), clipping at R is off by
+    :math:`\beta(x) = \tau(x)b(R/\tau(x))`, if it has a tail: two values never keep their shape. The
+    average of it is the guard's to tell.
+    """
+    if _cuts_nothing(target, clip):
+        return posterior
+    c = scale.typical(dictionary.synthetic)
+    tau = _noise(posterior, target) * c / np.sqrt(np.mean(c**2))
+    beta = tau * target.law.expected_bias(clip / tau)
+    moved = SHAPE_KEPT * target.law.tail_odds * dictionary.nearest(beta - beta.mean())
+    before = posterior.moments
+    after = Moments(before.w + moved, before.V + np.outer(moved, moved), before.noise)
+    return replace(posterior, moments=after)
 
 
 def guarded(

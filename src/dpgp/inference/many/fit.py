@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,9 +16,10 @@ from dpgp.features.inducing import DictionaryValues, ProjectedFeatures
 from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.inference.clip_choice import ClipInterval
 from dpgp.inference.frame import InputModel
+from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.directions import gradient_metric, water_filled
-from dpgp.inference.many.final import Final, final_of, guarded, unguarded
+from dpgp.inference.many.final import Final, final_of, following_scale, guarded, unguarded
 from dpgp.inference.many.plan import MOST_FEATURES
 from dpgp.inference.many.records import WeightBelief, gram_correction, lower_root, operator_of
 from dpgp.inference.many.target import Centre, Measured, Target
@@ -72,6 +74,8 @@ class MetricFit:
             self.targets.append(Target(place, n, kappa, nothing, prior, theta))
         self._asked: ProjectedFeatures | None = None
         self._stages: list[list[StageRelease]] = []
+        self._guards: tuple[StageRelease, ...] = ()
+        self._scales: tuple[LocalScale, ...] = ()
 
     def ask(self, noise_std: float) -> BoxFeatures:
         """Return the directions of f in which most is unknown."""
@@ -160,9 +164,11 @@ class MetricFit:
             return
         with ThreadPoolExecutor(len(dictionaries)) as pool:
             readings = list(pool.map(self._read_in, dictionaries))
-        for evidence, dictionary, targets in readings:
-            if evidence > value:
-                value, self.dictionary, self.targets = evidence, dictionary, targets
+        evidence, dictionary, targets = max(readings, key=itemgetter(0))
+        if evidence > value:
+            self.dictionary, self.targets = dictionary, targets
+            for target in targets:
+                target.believe(dictionary)
 
     def _metric(self, rough: Any) -> Array:
         """Return the average over targets of the metric in which f, less a part, is smooth."""
@@ -173,7 +179,7 @@ class MetricFit:
     def _read_in(self, dictionary: Dictionary) -> tuple[float, Dictionary, list[Target]]:
         """Return what all records say in another dictionary, with its evidence."""
         targets = [target.starting_in(dictionary.family) for target in self.targets]
-        evidence = sum(target.learn(dictionary) for target in targets)
+        evidence = sum(target.weigh(dictionary) for target in targets)
         return evidence, dictionary, targets
 
     @property
@@ -219,20 +225,27 @@ class MetricFit:
 
     def guard(self, releases: Sequence[StageRelease]) -> None:
         """Correct the mean of every target by its guard's release."""
-        rows = zip(self._finals, releases, self.targets, self._stages[-1], strict=True)
-        self.posteriors = tuple(
-            guarded(final.posterior, release, target, last.clip, self.dictionary)
-            for final, release, target, last in rows
-        )
+        self._guards = tuple(releases)
+        self.__dict__.pop("posteriors", None)
+
+    def follow_scales(self, scales: Sequence[LocalScale]) -> None:
+        """Correct the mean of every target by what its local scale says of clipping."""
+        self._scales = tuple(scales)
+        self.__dict__.pop("posteriors", None)
 
     @cached_property
     def posteriors(self) -> tuple[Posterior, ...]:
-        """The posterior of every target, in doubt of what clipping did; a guard replaces it."""
-        rows = zip(self._finals, self.targets, self._stages[-1], strict=True)
-        return tuple(
-            unguarded(final.posterior, target, last.clip, self.dictionary)
-            for final, target, last in rows
-        )
+        """The posterior of every target, with what is known by now of what clipping did."""
+        return tuple(self._corrected(k) for k in range(len(self.targets)))
+
+    def _corrected(self, k: int) -> Posterior:
+        posterior = self._finals[k].posterior
+        about = (self.targets[k], self._stages[-1][k].clip, self.dictionary)
+        if self._scales:
+            posterior = following_scale(posterior, *about, self._scales[k])
+        if self._guards:
+            return guarded(posterior, self._guards[k], *about)
+        return unguarded(posterior, *about)
 
     @property
     def optimism(self) -> tuple[float, ...]:

@@ -10,6 +10,7 @@ weighs them exactly, is no better here and takes up to 200 times as long: docs/r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -56,7 +57,10 @@ def locate(counts: Array, noise_std: float, n: float) -> Location:
     edges = np.linspace(-1.0, 1.0, bins + 1)
     middles = (edges[1:] + edges[:-1]) / 2
     centre = float(masses @ middles / masses.sum())
-    scale = float(np.sqrt(masses @ (middles - centre) ** 2 / masses.sum()))
+    variance = float(masses @ (middles - centre) ** 2 / masses.sum())
+    centres = plausible_targets(bins).masses @ middles
+    doubt = float(p @ (centres - p @ centres) ** 2)  # of the centre: it is no part of the sd
+    scale = math.sqrt(max(variance - doubt, 0.0))
     has_third = bool(np.any(gaps[1:-1] > (largest_noise + SURELY) * noise_std))
     is_pair = p[plausible_targets(bins).has_two_values].sum() > SURE and not has_third
     return Location(centre, max(scale, 1.0 / bins), has_two_values=bool(is_pair))

@@ -134,8 +134,7 @@ class MetricFamily:
         """Return Σ s_b² P K_b Pᵀ for any sds."""
         *thin, broad, smooth = parts(self.root, self.broad, self.tails)
         factors = tuple(P @ kernel.factor(anchors) for kernel in thin)
-        full = (through(P, kernel(anchors)) for kernel in (broad, smooth))
-        return SumOfParts(self.root, anchors, P, factors, *full)
+        return SumOfParts(self.root, anchors, P, factors, broad(anchors), smooth(anchors))
 
     def in_bounds(self, thetas: Array, scale: float) -> tuple[Any, Array]:
         """Return the sum of the parts, whose hyperparameters are variances and the length."""
@@ -164,7 +163,8 @@ class MetricFamily:
 class SumOfParts:
     """Σ s_b² C_b of parts whose sds are in units of the scale already; the last has a length.
 
-    ``factors`` are thin F_b of the first parts, C_b = F_bF_bᵀ, before the broad and smooth ones.
+    ``factors`` are thin F_b of the first parts, C_b = F_bF_bᵀ; ``broad`` and ``smooth`` are the
+    other two at the anchors.
     """
 
     root: Array
@@ -178,21 +178,23 @@ class SumOfParts:
         """Return the sum; only another length than one needs the kernel again."""
         sds, log_length = np.exp(theta[:-1]), theta[-1]
         thin = np.hstack([sd * F for sd, F in zip(sds, self.factors, strict=False)])
-        smooth = self.smooth
+        smooth = self._C_smooth
         if log_length != 0.0:
             kernel = MetricRBF(self.root, float(np.exp(log_length)))
             smooth = through(self.P, kernel(self.anchors))
-        return np.asarray(thin @ thin.T + sds[-2] ** 2 * self.broad + sds[-1] ** 2 * smooth)
+        return np.asarray(thin @ thin.T + sds[-2] ** 2 * self._C_broad + sds[-1] ** 2 * smooth)
+
+    @cached_property
+    def _C_broad(self) -> Array:
+        return through(self.P, self.broad)
+
+    @cached_property
+    def _C_smooth(self) -> Array:
+        return through(self.P, self.smooth)
 
     def along(self, R: Array) -> SumOfParts:
         """Return the same along some directions."""
-        return replace(
-            self,
-            P=R.T @ self.P,
-            factors=tuple(R.T @ F for F in self.factors),
-            broad=R.T @ self.broad @ R,
-            smooth=R.T @ self.smooth @ R,
-        )
+        return replace(self, P=R.T @ self.P, factors=tuple(R.T @ F for F in self.factors))
 
 
 def parts(root: Array, broad: Array, tails: BrokenLines | None = None) -> tuple[Any, ...]:

@@ -29,6 +29,10 @@ FEWEST_POINTS, ENOUGH_POINTS, MOST_POINTS, POINTS_STEP = 208, 608, 800, 16
 products treat the rest of a block in another way, and a row's numbers must not depend on its place.
 """
 
+EARLY_POINTS = 400
+"""Most inducing points of the first third of the stages: what they can tell is coarse. By hand; no
+loss was seen: docs/results/one_pass.md."""
+
 POINTS_OF_ONE_INPUT = 64
 """By hand: half as many lose a per cent or two of the error, and all of them gain nothing."""
 
@@ -89,6 +93,11 @@ def inducing_points(signal: float, coordinates: int) -> int:
     return int(np.clip(wanted, min(FEWEST_POINTS, most), most)) // POINTS_STEP * POINTS_STEP
 
 
+def early_stages(stages: int) -> int:
+    """Return how many stages have fewer points: a third, and a new metric is due after them."""
+    return (stages + 1) // 6 * 2
+
+
 def points_that_cover(coordinates: int) -> int:
     """Return how many points leave no gap that matters: four times as many for each input."""
     return int(POINTS_OF_ONE_INPUT * 4.0 ** min(coordinates - 1, 8))
@@ -126,3 +135,13 @@ def deal_of(signal: float) -> Deal | None:
 def number_of_parts(signal: float, asked: int) -> int:
     """Return into how many parts rows are dealt, of which so many are asked."""
     return max(asked, int(signal / PART_SIGNAL))
+
+
+CALIBRATION_SIGNAL = 6_000.0
+"""Least nμ of a part that calibrates intervals: at the least share of the budget the noise of a bin
+is a four-hundredth of its rows."""
+
+
+def parts_of_calibration(signal: float) -> int:
+    """Return of how many parts calibration asks one, where stages ask all rows."""
+    return max(int(signal / CALIBRATION_SIGNAL), 1)

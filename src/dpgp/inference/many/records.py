@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from dpgp.arithmetic import TINY
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.families import Family
 from dpgp.types import Array
@@ -124,8 +125,8 @@ JITTERS = 10.0 ** np.arange(-8.0, 1.0, 2.0)
 """Relative to the mean variance, tried in turn: the first is above any rounding of a sum."""
 
 SMALLEST_PRECISION = 1e-12
-"""Directions that records say less about, relative to the best known one, count as unknown: what
-is left there is rounding."""
+"""What every direction is known by, relative to all together: more than rounding makes of nothing,
+and less than any evidence can tell."""
 
 
 @dataclass(frozen=True)
@@ -154,11 +155,11 @@ class Evidence:
     """log p(records) of one dictionary as a function of θ, for a target of this scale."""
 
     def __init__(self, equations: NormalEquations, dictionary: Dictionary, scale: float) -> None:
-        precisions, Q = np.linalg.eigh(equations.J)
-        known = precisions > SMALLEST_PRECISION * precisions[-1]
-        roots = np.sqrt(precisions[known])
-        self._g = Q[:, known].T @ equations.h / roots
-        self._priors = dictionary.priors.along(Q[:, known] * roots)
+        J = equations.J.copy()
+        J[np.diag_indices(len(J))] += max(SMALLEST_PRECISION * np.trace(J), TINY)
+        R = np.asarray(np.linalg.cholesky(J), dtype=np.float64)
+        self._g = solve_triangular(R, equations.h, lower=True, check_finite=False)
+        self._priors = dictionary.priors.along(R)
         self._scale = scale
 
     def __call__(self, theta: Array) -> float:
@@ -185,8 +186,9 @@ def climb(evidence: Evidence, family: Family, theta: Array) -> tuple[Array, floa
 
 
 def _root_of_one_plus(K: Array) -> Array:
-    """Return the Cholesky root of I + K."""
-    return np.asarray(np.linalg.cholesky(K + np.eye(len(K))), dtype=np.float64)
+    """Return the Cholesky root of I + K, in the memory of K."""
+    K[np.diag_indices(len(K))] += 1.0
+    return np.asarray(np.linalg.cholesky(K), dtype=np.float64)
 
 
 def lower_root(C: Array) -> Array:

@@ -113,6 +113,7 @@ class Target:
     belief: WeightBelief
     theta: Array
     records: list[Record] = field(default_factory=list)
+    equations: NormalEquations | None = None
     tau: float = 1.0
     forecast: float = 1.0
     doubt: float = DOUBT
@@ -243,14 +244,25 @@ class Target:
 
     def learn(self, dictionary: Dictionary) -> float:
         """Update weights and hyperparameters from all records; return the evidence."""
+        value = self.weigh(dictionary)
+        self.believe(dictionary)
+        return value
+
+    def weigh(self, dictionary: Dictionary) -> float:
+        """Read all records, and choose hyperparameters by their evidence; return it."""
         if not self.records:
             return 0.0
-        equations, scale = self.read(dictionary, self.centre.values), self.location.scale
-        evidence, family = Evidence(equations, dictionary, scale), dictionary.family
-        for _ in range(family.sweeps):
-            self.theta, value = climb(evidence, family, self.theta)
-        self.belief = condition(equations, dictionary.priors.at(self.theta, scale))
+        self.equations = self.read(dictionary, self.centre.values)
+        evidence = Evidence(self.equations, dictionary, self.location.scale)
+        for _ in range(dictionary.family.sweeps):
+            self.theta, value = climb(evidence, dictionary.family, self.theta)
         return value
+
+    def believe(self, dictionary: Dictionary) -> None:
+        """Update the weights by the records as they were read last."""
+        if self.equations is not None:
+            prior = dictionary.priors.at(self.theta, self.location.scale)
+            self.belief = condition(self.equations, prior)
 
     def move(self, dictionary: Dictionary) -> None:
         """Move the centre towards the posterior mean, as far as is safe, and choose the clip."""

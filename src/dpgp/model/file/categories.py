@@ -1,4 +1,4 @@
-"""Columns of a model file: bounds of inputs and targets, the warp, public levels of categories."""
+"""Columns of a model file: bounds of inputs and targets, the warp, levels of categories, dates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from dpgp.checked_values import (
     as_text,
     as_vector,
     check_increasing,
+    with_present,
 )
+from dpgp.dates import MOST_DAYS, Days, date_of
 from dpgp.domain import Box
 from dpgp.features.inputs import UnitInputs
 from dpgp.inference.warp import Warp
@@ -57,14 +59,18 @@ def inputs_to_json(inputs: UnitInputs) -> dict[str, Any]:
     if not isinstance(warp, Warp | None):
         raise ModelFileError(f"a warp of type {type(warp).__name__} cannot be saved.")
     parts = warp and {"edges": warp.edges.tolist(), "values": warp.values.tolist()}
-    return {**box_to_json(inputs.box), "categories": levels or None, "warp": parts}
+    columns = {**box_to_json(inputs.box), "categories": levels or None, "warp": parts}
+    origins = [days and days.origin.isoformat() for days in inputs.box.dates]
+    return columns | ({"dates": origins} if origins else {})
 
 
 def inputs_from_json(value: Any, version: int) -> UnitInputs:
     """Read bounds, categories and the warp of the inputs."""
     names = ("low", "high", "names", *(["categories"] if version > 1 else []), "warp")
-    fields = as_fields(value, "inputs", names)
+    fields = as_fields(value, "inputs", with_present(names, value, "dates"))
     box = _box_from_json(fields, "inputs")
+    if "dates" in fields:
+        box = _with_dates(box, fields["dates"])
     if version > 1 and not (version >= SIGNED_FROM and fields["categories"] is None):
         box = _with_categories(box, fields["categories"])
     if fields["warp"] is None:
@@ -104,6 +110,20 @@ def _with_categories(box: Box, value: Any) -> Box:
         if category is not None and (low, high) != (0, len(category.levels) - 1):
             raise ModelFileError("`inputs` must have the numbers of its levels for every category.")
     return replace(box, categories=categories)
+
+
+def _with_dates(box: Box, value: Any) -> Box:
+    """Return a box whose columns of dates count days since these, from 0 on."""
+    items = as_items(value, "inputs.dates")
+    origins = [None if item is None else date_of(as_text(item, "inputs.dates")) for item in items]
+    dates = tuple(None if origin is None else Days(origin) for origin in origins)
+    given = [item is not None for item in items]
+    whole = (box.low == 0.0) & (box.high == np.rint(box.high)) & (box.high <= MOST_DAYS)
+    if [days is not None for days in dates] != given or len(given) != len(box.low):
+        raise ModelFileError("`inputs.dates` must hold a date, or null, for every input.")
+    if not whole[given].all():
+        raise ModelFileError("`inputs` must count the days of dates, from 0 to a whole number.")
+    return replace(box, dates=dates)
 
 
 def classes_to_json(box: Box) -> list[Any] | None:

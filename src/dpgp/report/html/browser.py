@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpgp.arithmetic import TRACE, Placeholder
+from dpgp.dates import Days
 from dpgp.effects.functionals import function_factor
 from dpgp.export.specify import specification_of
 from dpgp.features.base import map_scripts
@@ -26,6 +27,7 @@ from dpgp.kernels.parameters import Parameter
 from dpgp.kernels.stationary import Stationary
 from dpgp.model.input_model import densities
 from dpgp.model.predictions import CENTILES
+from dpgp.report.names import date_ticks
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ JAVASCRIPT = {
     "Max": "Math.max({}, {})",
     "Min": "Math.min({}, {})",
 }
+
+DATE_LETTERS = 42  # along the axis of a narrow page
 
 ROUNDING = 1e-13
 """Of the range of a matrix: two that differ by less are the same."""
@@ -134,13 +138,15 @@ def numbers_of(model: FittedModel, digits: Digits) -> dict[str, Any]:
     specifications = [specification_of(model, k) for k in range(model.n_targets)]
     shared = specifications[0]
     features, P, Z = shared["features"], shared["projection"], shared["anchors"]
-    categories, known = model.inputs.box.categories, densities(model)
+    box, known = model.inputs.box, densities(model)
     box_and_warp = ("low", "high", "edges", "values")
     return {
         "inputs": {
             **{name: plain(shared["inputs"][name]) for name in box_and_warp},
             "names": model.input_names,
-            "categories": [kind and list(kind.labels) for kind in categories] or None,
+            "categories": [kind and list(kind.labels) for kind in box.categories] or None,
+            "dates": [days and _dates(days, float(box.high[k])) for k, days in enumerate(box.dates)]
+            or None,
             "density": known and [plain(density._asdict()) for density in known],
         },
         "features": plain(features, digits.projection),
@@ -150,6 +156,11 @@ def numbers_of(model: FittedModel, digits: Digits) -> dict[str, Any]:
         "targets": [_target(model, k, each, digits) for k, each in enumerate(specifications)],
         "atoms": _atoms(model),
     }
+
+
+def _dates(days: Days, last: float) -> dict[str, Any]:
+    """Return what a column counts from, and where dates stand along its axis."""
+    return {"origin": days.origin.isoformat(), "ticks": date_ticks(days, last, DATE_LETTERS)}
 
 
 def _multiple(P: Array, other: Array | None) -> float | None:

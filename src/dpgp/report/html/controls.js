@@ -3,10 +3,10 @@
 const SLIDERS_SHOWN = 6;
 
 function slider(inputs, d, value, changed) {
-  const low = inputs.low[d], high = inputs.high[d], format = formatter(high - low);
+  const low = inputs.low[d], high = inputs.high[d], format = inputFormatter(inputs, d);
   const id = `input-${d}`, shown = create("output", { for: id });
   const range = create("input", {
-    type: "range", id, min: low, max: high, step: sliderStep(low, high) });
+    type: "range", id, min: low, max: high, step: datesOf(inputs, d) ? 1 : sliderStep(low, high) });
   const say = () => {
     shown.textContent = format(Number(range.value));
     range.setAttribute("aria-valuetext", shown.textContent);

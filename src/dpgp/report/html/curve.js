@@ -41,7 +41,7 @@ function drawCurve(place, posterior, values, axis, point, yRange, centiles) {
   frame.svg.append(draw("line", {
     class: "axis", x1: frame.left, x2: frame.right, y1: frame.bottom, y2: frame.bottom }));
   if (levels) levelAxis(frame, x, names, name, density ? 12 : 0);
-  else xAxis(frame, x, xRange, name, density ? 12 : 0);
+  else xAxis(frame, x, xRange, name, density ? 12 : 0, datesOf(inputs, axis));
   if (centiles && !levels) centileNames(frame, y, target, values[values.length - 1]);
   marker(frame, x, y, point[axis], posterior.at(point).mean);
   const words = levels ? levelWords(target, levels, values) : curveWords(target, name, values);

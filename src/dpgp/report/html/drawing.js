@@ -37,10 +37,9 @@ function leftMargin(labels) {
   return 34 + 7 * Math.max(...labels.map((label) => label.length));
 }
 
-function xAxis(frame, x, range, name, offset = 0) {
-  const format = formatter(range[1] - range[0]);
-  const marks = ticks(range[0], range[1], Math.max(2, Math.floor((frame.right - frame.left) / 58)));
-  markAxis(frame, x, marks, format, name, offset);
+function xAxis(frame, x, range, name, offset, dates) {
+  const marks = namedTicks(range, Math.max(2, Math.floor((frame.right - frame.left) / 58)), dates);
+  markAxis(frame, x, marks, name, offset);
 }
 
 // Names of levels for an axis so wide, and how much higher than one line they are
@@ -65,10 +64,10 @@ function levelAxis(frame, x, labels, name, offset = 0) {
   axisName(frame, name, base + more);
 }
 
-function markAxis(frame, x, marks, format, name, offset) {
+function markAxis(frame, x, marks, name, offset) {
   const base = frame.bottom + offset;
-  marks.forEach((tick) => frame.svg.append(axisMark(x(tick), base),
-    draw("text", { class: "label", x: x(tick), y: base + 18, "text-anchor": "middle" }, format(tick)),
+  marks.forEach(([tick, text]) => frame.svg.append(axisMark(x(tick), base),
+    draw("text", { class: "label", x: x(tick), y: base + 18, "text-anchor": "middle" }, text),
   ));
   axisName(frame, name, base);
 }
@@ -83,13 +82,13 @@ function axisName(frame, name, base) {
     draw("title", {}, name), shortened(name, Math.max(room, 8))));
 }
 
-function yAxis(frame, y, range, name, grid) {
-  const format = formatter(range[1] - range[0]);
-  ticks(range[0], range[1], Math.max(2, Math.floor((frame.bottom - frame.top) / 45))).forEach((tick) => {
+function yAxis(frame, y, range, name, grid, dates) {
+  const marks = namedTicks(range, Math.max(2, Math.floor((frame.bottom - frame.top) / 45)), dates);
+  marks.forEach(([tick, text]) => {
     const end = grid ? frame.right : frame.left - 5;
     frame.svg.append(
       draw("line", { class: grid ? "grid" : "axis", x1: frame.left, x2: end, y1: y(tick), y2: y(tick) }),
-      draw("text", { class: "label", x: frame.left - 8, y: y(tick) + 4, "text-anchor": "end" }, format(tick)),
+      draw("text", { class: "label", x: frame.left - 8, y: y(tick) + 4, "text-anchor": "end" }, text),
     );
   });
   const middle = (frame.top + frame.bottom) / 2, room = (frame.bottom - frame.top) / 7.5;

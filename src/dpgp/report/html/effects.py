@@ -10,12 +10,13 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from dpgp.arithmetic import TINY
+from dpgp.dates import Days
 from dpgp.effects.importance import WhatMatters
 from dpgp.effects.records import Effect, Importance
 from dpgp.markup import Markup, element, join, paragraph
 from dpgp.model.input_model import Density, densities
 from dpgp.report.html.tables import facts, share_bar, table
-from dpgp.report.names import level_names
+from dpgp.report.names import date_ticks, level_names
 
 NAMED = 3
 """Inputs that are named in short."""
@@ -117,7 +118,8 @@ def _curves(found: WhatMatters) -> Markup:
         headings, cells = curve.along.text_table()
         numbers = table(curve.along.title, headings, cells[::TABLE_EVERY])
         details = element("details", element("summary", "The numbers of this plot"), numbers)
-        panel = _curve_panel(curve.along, frame, found.importance.target, density)
+        days = found.model.inputs.box.days(curve.column)
+        panel = _curve_panel(curve.along, frame, found.importance.target, density, days)
         figures.append(element("figure", panel, details))
     others = paragraph(found.others, class_="quiet") if found.others else ""
     return join([element("div", *figures, class_="panels"), others])
@@ -153,11 +155,21 @@ def _ticks(low: float, high: float) -> list[float]:
     return [float(tick) for tick in ticks if low - span <= tick <= high + span]
 
 
-def _curve_panel(curve: Effect, frame: Frame, target: str, density: Density | None) -> Markup:
+def _named_ticks(
+    low: float, high: float, days: Days | None, left: float
+) -> list[tuple[float, str]]:
+    if days is not None:
+        return date_ticks(days, high, int((RIGHT - left) / LETTER))
+    return [(tick, _number(tick)) for tick in _ticks(low, high)]
+
+
+def _curve_panel(
+    curve: Effect, frame: Frame, target: str, density: Density | None, days: Days | None
+) -> Markup:
     """Draw one curve; its input is the one that was set."""
     ((name, x),) = curve.at.items()
     levels = [str(level) for level in x] if x.dtype.kind == "U" else []
-    x = np.arange(len(x)) if levels else x
+    x = np.arange(len(x)) if levels else x if days is None else days.of_array(x)
     low, high = (-0.5, len(x) - 0.5) if levels else (float(x[0]), float(x[-1]))
 
     def at(value: float) -> float:
@@ -175,7 +187,13 @@ def _curve_panel(curve: Effect, frame: Frame, target: str, density: Density | No
         *drawn(xs, lower, mean, upper),
         *([] if density is None else _strip(density, at)),
         f'<line class="axis" x1="{frame.left:.1f}" x2="{RIGHT}" y1="{BOTTOM}" y2="{BOTTOM}"/>',
-        *(names or (_tick(at(tick), _number(tick)) for tick in _ticks(low, high))),
+        *(
+            names
+            or (
+                _tick(at(place), words)
+                for place, words in _named_ticks(low, high, days, frame.left)
+            )
+        ),
         f'<text class="name" x="{(frame.left + RIGHT) / 2:.1f}" y="{height - 6:.0f}" '
         f'text-anchor="middle"><title>{escape(name)}</title>{_short(name, LONGEST_NAME)}</text>',
     ]

@@ -18,7 +18,7 @@ function mapValues(posterior) {
 
 function drawMap(place, posterior, values, state, colours) {
   const { inputs } = posterior.model, { target } = posterior, { layer } = state;
-  const labels = ticks(inputs.low[1], inputs.high[1], 5).map(formatter(inputs.high[1] - inputs.low[1]));
+  const labels = namedTicks([inputs.low[1], inputs.high[1]], 5, datesOf(inputs, 1)).map(([, text]) => text);
   const frame = canvas(place, {
     ratio: 0.8, most: 520, left: leftMargin(labels), right: 78, top: 16, bottom: 46 });
   const x = linear(inputs.low[0], inputs.high[0], frame.left, frame.right);
@@ -39,8 +39,8 @@ function drawMap(place, posterior, values, state, colours) {
     class: "unsure", d: contourPath(values.std, MAP_POINTS, unsure, nodeX, nodeY) }));
   if (state.dots && posterior.model.atoms) frame.svg.append(atomDots(posterior.model.atoms, x, y));
   mapStrips(frame, inputs, x, y);
-  xAxis(frame, x, [inputs.low[0], inputs.high[0]], inputs.names[0], 2);
-  yAxis(frame, y, [inputs.low[1], inputs.high[1]], inputs.names[1], false);
+  xAxis(frame, x, [inputs.low[0], inputs.high[0]], inputs.names[0], 2, datesOf(inputs, 0));
+  yAxis(frame, y, [inputs.low[1], inputs.high[1]], inputs.names[1], false, datesOf(inputs, 1));
   colourBar(frame, range, levels, colourScale(colours[layer]));
   const what = `Map of the ${layer === "mean" ? target.mean_word : "uncertainty"}: ${target.name}`;
   describe(frame.svg, `${what} by ${inputs.names[0]} and ${inputs.names[1]}`, mapWords(values, target));
@@ -123,7 +123,7 @@ function mapTable(posterior, values) {
   const { inputs } = posterior.model, { target } = posterior, every = (MAP_POINTS - 1) / 6;
   const at = (d, k) => inputs.low[d] + (inputs.high[d] - inputs.low[d]) * k / (MAP_POINTS - 1);
   const steps = Array.from({ length: 7 }, (_, k) => k * every);
-  const forX = [0, 1].map((d) => formatter(inputs.high[d] - inputs.low[d]));
+  const forX = [0, 1].map((d) => inputFormatter(inputs, d));
   const forY = formatter(target.high - target.low);
   const heading = (d, k) => `${inputs.names[d]} ${forX[d](at(d, k))}`;
   const rows = steps.slice().reverse().map((j) => create("tr", {},

@@ -69,19 +69,24 @@ class Expected:
     """A forecast for a number of rows, or why there is none."""
 
     rows: int
-    rows_are_public: bool
+    known: str
     forecasts: tuple[Forecast, ...]
     why_not: str = ""
 
 
 def expected(model: FittedModel) -> Expected:
     """Forecast the fit from its public arguments and the number of rows that it knew."""
-    public = model.options.row_count_is_public
-    rows = max(round(model.stages[0][0].n), 1)
+    options, rows = model.options, max(round(model.stages[0][0].n), 1)
+    known, mean_weight = "a private number, released with noise", None
+    if options.row_count_is_public:
+        known = "a public number"
+    elif options.weight_bound is not None:
+        known = f"an effective number, as {model.weights}; both were released with noise"
+        mean_weight = model.row_weight * options.weight_bound
     try:
-        return Expected(rows, public, plan_of(model.options, rows).forecasts)
+        return Expected(rows, known, plan_of(options, rows, mean_weight=mean_weight).forecasts)
     except ValueError as error:
-        return Expected(rows, public, (), str(error))
+        return Expected(rows, known, (), str(error))
 
 
 def achieved_where_data_are(model: FittedModel, target: int) -> Achieved | None:
@@ -118,8 +123,7 @@ def accuracy(model: FittedModel) -> Markup:
 
 
 def _introduction(plan: Expected) -> tuple[str, ...]:
-    known = "a public number" if plan.rows_are_public else "a private number, released with noise"
-    rows = f"The fit was told of {plan.rows:,} rows ({known}). "
+    rows = f"The fit was told of {plan.rows:,} rows ({plan.known}). "
     if not plan.forecasts:
         reason = plan.why_not.rstrip(".")
         return (rows, element("strong", "There is no forecast to compare with:"), f" {reason}.")

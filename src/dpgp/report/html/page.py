@@ -16,6 +16,7 @@ import matplotlib as mpl
 from matplotlib.colors import to_hex
 
 from dpgp import __version__
+from dpgp.domain import Box
 from dpgp.effects.importance import WhatMatters, what_matters
 from dpgp.markup import Markup, element, html, join, paragraph
 from dpgp.report import style
@@ -130,14 +131,17 @@ def _use(model: FittedModel, model_file: str) -> Markup:
     )
 
 
+def _usual(box: Box, column: int) -> Any:
+    category, centre = box.category(column), box.centre[column]
+    if category is not None:
+        return category.levels[0]
+    return float(f"{centre:.4g}") if box.days(column) is None else box.in_words(column, centre)
+
+
 def _example(model: FittedModel, model_file: str) -> str:
     box = model.inputs.box
-    kinds = [box.category(column) for column in range(len(box.low))]
     # values that a prediction may be asked for
-    middles = [
-        float(f"{centre:.4g}") if kind is None else kind.levels[0]
-        for centre, kind in zip(box.centre, kinds, strict=True)
-    ]
+    middles = [_usual(box, column) for column in range(len(box.low))]
     if box.names is None:
         new = f"new = [{middles!r}]"
     else:

@@ -14,6 +14,13 @@ function ticks(low, high, count) {
   return found;
 }
 
+// Places along an axis and what is written there: round numbers, or dates where it has some
+function namedTicks(range, count, dates) {
+  if (dates) return dates.ticks;
+  const format = formatter(range[1] - range[0]);
+  return ticks(range[0], range[1], count).map((tick) => [tick, format(tick)]);
+}
+
 // A function that writes numbers so that differences of a thousandth of the range are seen
 function formatter(range) {
   if (!(range >= 1e-4 && range < 1e7)) return (value) => value.toExponential(3);
@@ -101,10 +108,21 @@ function levelsOf(inputs, d) {
   return inputs.categories && inputs.categories[d];
 }
 
+// What a column of dates counts days from, and its ticks; null for any other
+function datesOf(inputs, d) {
+  return inputs.dates && inputs.dates[d];
+}
+
 // A function that writes values of an input
 function inputFormatter(inputs, d) {
-  const levels = levelsOf(inputs, d);
-  return levels ? (value) => levels[Math.round(value)] : formatter(inputs.high[d] - inputs.low[d]);
+  const levels = levelsOf(inputs, d), dates = datesOf(inputs, d);
+  if (levels) return (value) => levels[Math.round(value)];
+  return dates ? (value) => dateText(dates, value) : formatter(inputs.high[d] - inputs.low[d]);
+}
+
+function dateText(dates, value) {
+  const day = new Date(Date.parse(dates.origin) + 864e5 * Math.round(value));
+  return day.toISOString().slice(0, 10);
 }
 
 // A usual value of an input: the middle of its private density, or the level that is most frequent

@@ -1,6 +1,6 @@
 // What is public about the columns: typed here, never read from the table.
 
-import { clearFaults, countOf, el, fault, field, numberFault, numberInput, numberOf, radios, textInput } from "./dom.js";
+import { clearFaults, countOf, daysOf, el, fault, field, numberFault, numberInput, numberOf, radios, textInput } from "./dom.js";
 import { KINDS, ROLES, isYesNo, levelsOf, state, withRole } from "./study.js";
 
 const MANY = 12;
@@ -70,10 +70,11 @@ function columnRow(column, k) {
 
 function showDetails(details, column, k) {
   details.replaceChildren();
-  if (column.role === "category") details.append(...levels(column, k));
+  if (column.role === "weight") details.append(wholeWeight(column, k));
+  else if (column.role === "category") details.append(...levels(column, k));
   else if (column.role === "target" && isYesNo()) details.append(...classes(column, k));
   else if (column.role !== "none") details.append(...ends(column, k));
-  if (column.role !== "none") details.append(codes(column, k));
+  if (!["none", "weight"].includes(column.role)) details.append(codes(column, k));
 }
 
 function codes(column, k) {
@@ -82,11 +83,18 @@ function codes(column, k) {
     "Where there are any, such as -99, -98 or refused.");
 }
 
+function wholeWeight(column, k) {
+  const high = numberInput(`high-${k}`, column.high, { oninput: () => { column.high = high.value; } });
+  return field(el("span", {}, "Weight of a whole row", el("span", { class: "unseen" }, ` in ${column.name}`)), high,
+    "Rows that weigh less count as a part of one, and larger weights count as this one. Noise is that of whole rows: choose what few weights exceed, without looking at them.");
+}
+
 function ends(column, k) {
   const low = numberInput(`low-${k}`, column.low, { oninput: () => { column.low = low.value; } });
   const high = numberInput(`high-${k}`, column.high, { oninput: () => { column.high = high.value; } });
   const parts = [
-    field(boundLabel("Lowest", column), low), field(boundLabel("Highest", column), high),
+    field(boundLabel("Lowest", column), low), field(boundLabel("Highest", column), high,
+      column.role === "number" ? "Two numbers, or two dates as 2019-01-31." : undefined),
   ];
   const { hint } = column;
   if (hint && "low" in hint) {
@@ -208,14 +216,21 @@ function checkColumn(column, k, at) {
     return;
   }
   if (column.role === "none") return;
+  if (column.role === "weight") {
+    if (!(numberOf(column.high) > 0)) numberFault(at(`high-${k}`), "Type a number above 0.");
+    if (column !== withRole("weight")[0]) fault(at(`role-${k}`), "Rows have one weight: choose one column.");
+    return;
+  }
   if (column.role === "target" && isYesNo()) {
     checkClasses(column, k, at);
     return;
   }
-  const low = numberOf(column.low);
-  const high = numberOf(column.high);
-  if (low === null) numberFault(at(`low-${k}`), "Type a number.");
-  if (high === null) numberFault(at(`high-${k}`), "Type a number.");
+  const isDate = column.role === "number" && [column.low, column.high].some((end) => daysOf(end) !== null);
+  const [read, what] = isDate ? [daysOf, "Type a date as well."] : [numberOf, "Type a number."];
+  const low = read(column.low);
+  const high = read(column.high);
+  if (low === null) numberFault(at(`low-${k}`), what);
+  if (high === null) numberFault(at(`high-${k}`), what);
   else if (low !== null && high <= low) fault(at(`high-${k}`), "Must be above the lowest.");
   if (column.role === "target" && state.kind === "counts" && low !== null && low < 0) fault(at(`low-${k}`), "A count is never below 0.");
 }

@@ -26,8 +26,9 @@ export const state = {
 export const ROLES = [
   ["none", "not used"],
   ["target", "predict it"],
-  ["number", "predict from it: a number"],
+  ["number", "predict from it: a number or a date"],
   ["category", "predict from it: a category"],
+  ["weight", "weigh rows by it"],
 ];
 
 export const KINDS = [
@@ -77,7 +78,8 @@ function withoutBudget() {
     neighbours: state.secretRows ? "add-remove" : "replace",
     missing: state.missing,
     missing_codes: Object.fromEntries(
-      state.columns.filter(({ role, codes }) => role !== "none" && levelsOf(codes).length).map(({ name, codes }) => [name, levelsOf(codes)])),
+      withRole("target", "number", "category").filter(({ codes }) => levelsOf(codes).length).map(({ name, codes }) => [name, levelsOf(codes)])),
+    weight: Object.fromEntries(withRole("weight").map(({ name, high }) => [name, plain(high)])),
     decimal: state.decimal,
     rows: plainCount(state.rows),
     ...(state.severalRows === "yes"
