@@ -117,8 +117,8 @@ def test_categories_and_people():
 def test_what_is_wrong_is_said_before_any_noise():
     X, y = data(50)
     for options, message in [
-        ({"classes": None}, "`classes` must name two labels"),
-        ({"classes": ("a", "b", "c")}, "`classes` must be two, got 3"),
+        ({"classes": None}, "`classes` must name all labels"),
+        ({"classes": ("a",)}, "must hold 2 to 64 levels, got 1"),
         ({"bounds": None}, "`bounds` must be given"),
         ({"stages": 0}, "`stages` must be"),
     ]:

@@ -19,6 +19,7 @@ _EXPORTS = {
     "low_discrepancy_points": "dpgp.point_sets",
     "paper": "dpgp.paper",
     "plan": "dpgp.planning.plan",
+    "pool": "dpgp.pooling",
     "regular_grid": "dpgp.point_sets",
 }
 

@@ -1,4 +1,4 @@
-"""The scikit-learn classifier: probabilities of yes and no under differential privacy."""
+"""The scikit-learn classifier: probabilities of classes under differential privacy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpgp.domain import Bounds, Box
 from dpgp.estimator import PrivateGP
 from dpgp.ledger.ledger import Ledger
 from dpgp.model.predictions import ClassMethods
-from dpgp.outcomes.yes_no import class_box, class_numbers, two_classes
+from dpgp.outcomes.labels import class_box, class_numbers, named_classes
 from dpgp.privacy.arguments import DELTA, EPSILON
 from dpgp.types import Array
 
@@ -27,17 +27,18 @@ if TYPE_CHECKING:
 
 
 class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ignore[misc]
-    r"""Probabilities of two public classes under :math:`(\epsilon, \delta)`-differential privacy.
+    r"""Probabilities of public classes under :math:`(\epsilon, \delta)`-differential privacy.
 
     The machinery of :class:`~dpgp.PrivateGPRegressor` on a target that is 0 or 1, whose noise is
-    known to be :math:`p(1-p)`: nothing is clipped, and nothing is spent on scale or calibration.
-    docs/how-to/yes-no.md.
+    known to be :math:`p(1-p)`: nothing is clipped, and nothing is spent on scale or calibration. Of
+    more than two classes each has such a target, and a row, which is in one, moves them together.
+    docs/how-to/yes-no.md, docs/how-to/classes.md.
 
     Parameters
     ----------
     classes
-        The two public labels, ``("no", "yes")``: texts, whole numbers, or False and True. Required,
-        and never read from the data. A row whose label is neither contributes nothing.
+        All public labels, ``("no", "yes")`` or more: texts, whole numbers, or False and True.
+        Required, and never read from the data. A row with another label contributes nothing.
     epsilon, delta, bounds, categories, kernel, inducing_points, features, stages, passes
         As those of :class:`~dpgp.PrivateGPRegressor`.
     neighbours, max_rows_per_unit, rows_of_unit, warp, missing, missing_codes, random_state
@@ -48,7 +49,7 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
     Attributes
     ----------
     classes_
-        The two labels, in the order in which they were named.
+        All labels, in the order in which they were named.
     model_, posterior_, release_, input_density_, certificate_, health_, spent_
         As those of :class:`~dpgp.PrivateGPRegressor`.
 
@@ -119,22 +120,28 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
         self.engine = engine
         self.site = site
 
-    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Axes | list[Axes]:
-        """Draw the probability, as :meth:`dpgp.model.fitted.FittedModel.plot`."""
-        return self._fitted().plot(ax)
+    def plot(
+        self, ax: Axes | Sequence[Axes] | None = None, *, target: int | str | None = None
+    ) -> Axes | list[Axes]:
+        """Draw the probability, as :meth:`dpgp.model.fitted.FittedModel.plot`.
+
+        Of more than two classes that of the ``target``, or of all beside each other.
+        """
+        return self._fitted().plot(ax, target=target)
 
     def _target_box(self, targets: int, names: Sequence[str] | None) -> Box:
         if targets > 1:
-            raise ValueError("`target` must name one column; fit every yes or no by itself.")
-        return class_box(two_classes(self.classes), names)
+            raise ValueError("`target` must name one column of classes; fit every one by itself.")
+        return class_box(named_classes(self.classes), names)
 
     def _read_targets(self, y: Any, rows: int, codes: Sequence[Codes]) -> Array:
-        """Return 0 and 1; a code is neither label, so that it is missing as it is."""
-        return class_numbers(y, rows, two_classes(self.classes))
+        """Return numbers of classes; a code is no label, so that it is missing as it is."""
+        return class_numbers(y, rows, named_classes(self.classes))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        # of labels that were named as a list: whatever else they are, `fit` refuses
+        tags.classifier_tags.multi_class = len(self.classes or ()) > 2
         tags.classifier_tags.poor_score = True
         tags.input_tags.allow_nan = self.missing == "ignore"
         tags.non_deterministic = self.random_state is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from dpgp.categories import Category
@@ -101,10 +102,20 @@ class Options:
         """Number of inputs."""
         return len(self.box.low)
 
+    @cached_property
+    def functions(self) -> Box:
+        """Where the functions that are learned lie: one for each target, or each of its classes."""
+        return self.outcome.functions(self.target_box)
+
     @property
     def n_targets(self) -> int:
-        """Number of targets."""
-        return len(self.target_box.low)
+        """Number of functions that are learned."""
+        return len(self.functions.low)
+
+    @property
+    def bounded_targets(self) -> int:
+        """Number of targets that a row moves one by one: all classes of one together are one."""
+        return 1 if self.outcome.is_joint else self.n_targets
 
     @property
     def kernels(self) -> tuple[Any, ...]:

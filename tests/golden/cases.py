@@ -59,6 +59,16 @@ def yes_no(columns, n=1500):
     return learned(gp.fit(X, labels).model_) | predicted(gp.model_, ["yes"] * 6 + ["no"])
 
 
+def classes(columns, n=1500):
+    """Return the figures of a seeded fit of three classes."""
+    X, y = rows(n, columns)
+    gp = dpgp.PrivateGPClassifier(
+        3.0, 1e-6, bounds=(0, 1), classes=("a", "b", "c"), random_state=SEED
+    )
+    labels = np.array(["a", "b", "c"])[np.digitize(y, [0.0, 0.4])]
+    return learned(gp.fit(X, labels).model_) | predicted(gp.model_, ["a", "b"] * 3 + ["c"])
+
+
 def counted(n=1500):
     """Return the figures of a seeded fit of counts."""
     X, y = rows(n, 1)
@@ -134,6 +144,8 @@ CASES = {
     "a count": counted,
     "yes and no": lambda: yes_no(1),
     "yes and no of five inputs": lambda: yes_no(5),
+    "classes": lambda: classes(1),
+    "classes of five inputs": lambda: classes(5),
     "two targets": lambda: one(2, targets=2),
     "people come and go": lambda: one(
         1, units=2, neighbours="add-remove", max_rows_per_unit=2, missing="ignore"

@@ -7,10 +7,11 @@ from dpgp.inference.few.evidence import combine_stages, second_moment_evidence
 from dpgp.inference.few.target import TargetFit
 from dpgp.inference.hyperparameters import default_kernel
 from dpgp.inference.stage import LARGEST_RESIDUAL, StageRelease
-from dpgp.outcomes.yes_no import YesNo, two_classes
+from dpgp.outcomes.labels import named_classes
+from dpgp.outcomes.yes_no import YesNo
 from dpgp.point_sets import regular_grid
 
-YES_NO = YesNo(two_classes(("no", "yes")))
+YES_NO = YesNo(named_classes(("no", "yes")))
 POSITIONS = np.linspace(-1, 1, 61)[:, None]
 FEATURES = GridFeatures.of([RBF(0.4)], regular_grid([-1.0], [1.0], 8))
 

@@ -11,8 +11,9 @@ from scipy.special import expit, logit
 import dpgp
 from dpgp.model.file.model import decode, encode
 from dpgp.outcomes.chances import chance, shifted
+from dpgp.outcomes.labels import named_classes
 from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds, fitted_log_odds
-from dpgp.outcomes.yes_no import YesNo, two_classes
+from dpgp.outcomes.yes_no import YesNo
 
 
 @pytest.fixture(scope="module", params=[1, 5])
@@ -170,7 +171,7 @@ def test_shifts_are_of_log_odds():
     [(2700, 0.01, True), (2700, 0.99, True), (2700, 0.2, False), (200, None, True)],
 )
 def test_few_events_are_told(rows, prevalence, told):
-    kind = YesNo(two_classes(("no", "yes")))
+    kind = YesNo(named_classes(("no", "yes")))
     assert ("events are too few" in kind.few_events(rows, 0.23, prevalence)) is told
 
 

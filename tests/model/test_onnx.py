@@ -225,6 +225,24 @@ def test_levels_of_categories_are_taken_by_their_numbers(columns):
     assert_allclose(found["mean"], gp.predict(table), rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("columns", [1, 4])
+def test_every_one_of_several_classes_has_its_outputs(columns):
+    X, y = drawn(columns, 1.0)
+    labels = np.array(["none", "one", "more"])[np.minimum(y, 2).astype(int)]
+    clf = PrivateGPClassifier(3.0, 1e-5, bounds=(0, 10), classes=("none", "one", "more"), stages=2)
+    clf.set_params(random_state=0).fit(X, labels)
+    new = np.random.default_rng(9).uniform(-1.0, 11.0, (100, columns))
+    found, P = run(export.to_onnx(clf), new), clf.predict_proba(new)
+    ends = clf.predict_proba_interval(new)
+    for k, label in enumerate(clf.classes_):
+        ours = [P[:, k], *(end[:, k] for end in ends)]
+        theirs = [found[f"{part}_{label}"] for part in ("probability", "lower", "upper")]
+        assert_allclose(theirs, ours, rtol=0, atol=1e-9)
+    assert list(run(export.to_onnx(clf, target="one"), new)) == [
+        "probability_one", "lower_one", "upper_one"
+    ]  # fmt: skip
+
+
 def test_classes_of_a_loaded_model_are_exported_alike(tmp_path):
     X, y = drawn(2, 0.5)
     clf = PrivateGPClassifier(3.0, 1e-5, bounds=(0, 10), classes=("no", "yes"), random_state=0)

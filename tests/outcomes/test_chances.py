@@ -4,7 +4,8 @@ from scipy.integrate import trapezoid
 from scipy.stats import norm, truncnorm
 
 from dpgp.outcomes.chances import chance, chance_interval, chance_std, interval_std
-from dpgp.outcomes.yes_no import ChanceLaw, YesNo, two_classes
+from dpgp.outcomes.labels import named_classes
+from dpgp.outcomes.yes_no import ChanceLaw, YesNo
 
 CASES = [(0.3, 0.1), (0.02, 0.05), (-0.1, 0.02), (0.97, 0.2), (1.3, 0.1), (0.5, 3.0), (0.5, 0.01)]
 
@@ -53,7 +54,7 @@ def test_an_interval_of_outcomes_leaves_out_what_is_too_rare():
 
 def test_the_log_probability_of_a_label():
     p = np.array([0.2, 0.2, 0.2])
-    outcome = YesNo(two_classes(("no", "yes")))
+    outcome = YesNo(named_classes(("no", "yes")))
     found = outcome.log_density(["no", "yes", "perhaps"], p, p)
     assert found == pytest.approx([np.log(0.8), np.log(0.2), -np.inf])
 

@@ -4,18 +4,18 @@ import polars as pl
 import pytest
 from sklearn.exceptions import DataConversionWarning
 
-from dpgp.outcomes.yes_no import class_box, class_numbers, two_classes
+from dpgp.outcomes.labels import class_box, class_numbers, named_classes
 
-YES_NO = two_classes(("no", "yes"))
+YES_NO = named_classes(("no", "yes"))
 
 
 @pytest.mark.parametrize(
     ("classes", "error", "message"),
     [
-        (None, ValueError, "must name two labels"),
-        ("no", TypeError, "must be a pair of labels, got str"),
-        (("no",), ValueError, "must be two, got 1"),
-        (("a", "b", "c"), ValueError, "must be two, got 3; of more, fit each against all others"),
+        (None, ValueError, "must name all labels"),
+        ("no", TypeError, "must be a list of labels, got str"),
+        (("no",), ValueError, "must hold 2 to 64 levels, got 1"),
+        (tuple(range(65)), ValueError, "must hold 2 to 64 levels, got 65"),
         (("yes", " yes "), ValueError, "two of them match the same cells"),
         ((1, "1"), ValueError, "two of them match the same cells"),
         ((1, True), ValueError, "two of them match the same cells"),
@@ -23,9 +23,9 @@ YES_NO = two_classes(("no", "yes"))
         (("", "yes"), ValueError, "texts of 1 to"),
     ],
 )
-def test_what_are_not_two_classes_is_refused(classes, error, message):
+def test_what_are_not_named_classes_is_refused(classes, error, message):
     with pytest.raises(error, match=message) as caught:
-        two_classes(classes)
+        named_classes(classes)
     assert str(caught.value).startswith("`classes`")
 
 
@@ -51,9 +51,9 @@ def test_labels_of_another_shape_are_refused_in_fixed_words(labels):
 
 def test_one_column_is_taken_with_a_warning():
     with pytest.warns(DataConversionWarning, match="column-vector"):
-        assert class_numbers(np.array([[0], [1]]), 2, two_classes((0, 1))).tolist() == [0.0, 1.0]
+        assert class_numbers(np.array([[0], [1]]), 2, named_classes((0, 1))).tolist() == [0.0, 1.0]
 
 
-def test_a_target_of_two_classes_lies_between_0_and_1():
+def test_a_target_of_named_classes_lies_between_0_and_1():
     box = class_box(YES_NO, ["smoker"])
     assert (box.low.tolist(), box.high.tolist(), box.names) == ([0.0], [1.0], ("smoker",))

@@ -17,9 +17,11 @@ from dpgp.json_document import layout
 from dpgp.model.file import ModelFileError
 from dpgp.model.file.model import decode, encode
 from dpgp.options import Options
+from dpgp.outcomes.classes import Classes
 from dpgp.outcomes.count import Counted
+from dpgp.outcomes.labels import class_box, named_classes
 from dpgp.outcomes.number import Number
-from dpgp.outcomes.yes_no import YesNo, class_box, two_classes
+from dpgp.outcomes.yes_no import YesNo
 from dpgp.planning.plan import plan_of
 from dpgp.report.html.page import report_html
 from dpgp.report.notebook import model_html
@@ -30,18 +32,24 @@ EXAMPLES = {
     Number: (dpgp.PrivateGPRegressor, {"target_bounds": (1, 6)}, lambda y: y),
     Counted: (dpgp.PrivateGPRegressor, {"target_bounds": (0.5, 6.2), "counts": True}, np.rint),
     YesNo: (dpgp.PrivateGPClassifier, {"classes": ("bad", "good")}, lambda y: grade(y > 3.5)),
+    Classes: (dpgp.PrivateGPClassifier, {"classes": ("bad", "fair", "good")}, lambda y: marks(y)),
     Grade: (GradeRegressor, {"target_bounds": (1, 6)}, lambda y: np.rint(2 * y) / 2),
 }
 OBSERVED = {
     Number: lambda values: np.ones_like(values, dtype=bool),
     Counted: lambda values: values == np.rint(values),
     YesNo: lambda values: (values == 0.0) | (values == 1.0),
+    Classes: lambda values: np.isin(values, [0.0, 1.0, 2.0]),
     Grade: lambda values: 2 * values == np.rint(2 * values),
 }
 
 
 def grade(is_good):
     return np.where(is_good, "good", "bad")
+
+
+def marks(y):
+    return np.array(["bad", "fair", "good"])[np.digitize(y, [2.5, 4.5])]
 
 
 def rows(columns, n=600):
@@ -149,9 +157,8 @@ def test_predictions_have_the_columns_of_the_kind(model, tmp_path):
     np.savetxt(tmp_path / "new.csv", X, delimiter=",", header=",".join(names), comments="")
     called = ["predict", str(tmp_path / "model.json"), str(tmp_path / "new.csv")]
     header, *lines = CliRunner().invoke(app, called).stdout.splitlines()
-    assert [name.split("_")[-1] for name in header.split(",")[len(names) :]] == list(
-        model.outcome.prediction_columns
-    )
+    expected = [*model.outcome.prediction_columns] * model.n_targets
+    assert [name.split("_")[-1] for name in header.split(",")[len(names) :]] == expected
     assert len(lines) == 3
 
 
@@ -179,7 +186,7 @@ def test_two_kinds_at_once_and_kinds_that_are_not_there_are_refused():
     with pytest.raises(ValueError, match="`counts` and `grades` contradict"):
         Options.parse(box=UNIT, target_box=UNIT, counts=True, grades=True)
     with pytest.raises(ValueError, match="`counts` and `classes` contradict"):
-        Options.parse(box=UNIT, target_box=class_box(two_classes((0, 1))), counts=True)
+        Options.parse(box=UNIT, target_box=class_box(named_classes((0, 1))), counts=True)
     with pytest.raises(TypeError, match="no option `shares`"):
         Options.parse(box=UNIT, target_box=UNIT, shares=False)
     with pytest.raises(TypeError, match="`grades` must be True or False, got str"):

@@ -2,12 +2,13 @@ import numpy as np
 import pytest
 
 import dpgp
-from dpgp.outcomes.yes_no import YesNo, two_classes
+from dpgp.outcomes.labels import named_classes
+from dpgp.outcomes.yes_no import YesNo
 from dpgp.planning.forecast import Errors
 from dpgp.planning.question import are_limited_by_features
 from dpgp.planning.setting import Assumption
 
-YES_NO = YesNo(two_classes(("no", "yes")))
+YES_NO = YesNo(named_classes(("no", "yes")))
 WIDE = {"n": 3000, "bounds": (0, 10), "epsilon": 1.0, "delta": 1e-6}
 CLASSES = {**WIDE, "classes": ("no", "yes")}
 NUMBERS = {**WIDE, "target_bounds": (0, 100)}

@@ -65,6 +65,21 @@ def rare():
     return clf.fit(X, y).model_
 
 
+@pytest.mark.parametrize("target", [0, 2])
+def test_page_has_the_same_probabilities_of_classes(target):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(0.0, 10.0, (1500, 2))
+    y = (rng.random(1500) < 0.1 * X[:, 0]).astype(int) + (rng.random(1500) < 0.05 * X[:, 1])
+    clf = PrivateGPClassifier(3.0, 1e-5, bounds=(0, 10), classes=(0, 1, 2), random_state=0)
+    model, new = clf.fit(X, y).model_, rng.uniform(0.0, 10.0, (30, 2))
+    found = page_predictions(payload(model), new, target)
+    lower, upper = model.predict_proba_interval(new)
+    assert_allclose(found["shares"], model.predict_proba(new), rtol=2e-3)
+    assert_allclose(found["mean"], model.predict_proba(new)[:, target], rtol=2e-3)
+    assert_allclose(found["functionLow"], lower[:, target], atol=1e-3)
+    assert_allclose(found["functionHigh"], upper[:, target], atol=1e-3)
+
+
 @pytest.mark.parametrize("is_older", [False, True])
 def test_page_has_the_same_probabilities(rare, is_older):
     shift = rare.odds(0).shift

@@ -36,7 +36,12 @@ FUNCTIONS = {
     table.PLAN: dpgp.plan,
 }
 ROWS = {"self", "X", "y", "target"}  # of these, options say what they are
-MANNERS = {"--study", "--dry-run", "--show-lines", "--yes", "--force", "--json", "--help"}
+MANNERS = {"--study", "--dry-run", "--show-lines", "--records", "--no-records"} | {
+    "--yes",
+    "--force",
+    "--json",
+    "--help",
+}
 """What commands are told that is nothing of a study: how to ask, and how to answer."""
 ABSENT = {option.name for option in OPTIONS if option.may_be_absent}
 STUDY = Study(

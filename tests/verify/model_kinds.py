@@ -42,6 +42,13 @@ def yes_no(columns, **options):
     return dpgp.PrivateGPClassifier(**asked).fit(X, y)
 
 
+def classes(columns, **options):
+    X, _ = table(900, columns)
+    y = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [0.3, 0.7])]
+    asked = {"classes": ["low", "middle", "high"], **REGRESSION, **options}
+    return dpgp.PrivateGPClassifier(**asked).fit(X, y)
+
+
 def counts(**options):
     X, _ = table(400, 1)
     y = np.random.default_rng(0).poisson(1.0 + X[:, 0])
@@ -74,6 +81,8 @@ KINDS = {
     "levels": levels,
     "yes or no": lambda: yes_no(1),
     "yes or no of four inputs": lambda: yes_no(4, stages=2),
+    "classes": lambda: classes(1),
+    "classes of four inputs": lambda: classes(4, stages=2, neighbours="add-remove"),
     "counts": counts,
 }
 

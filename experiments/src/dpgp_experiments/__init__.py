@@ -77,6 +77,11 @@ REGISTRY = {
         "PrivateGPClassifier on real people, beside private logistic regression and a network",
         5,
     ),
+    "classes": Experiment(
+        "dpgp_experiments.classes",
+        "Several classes together, beside one by one, logistic regression and boosting",
+        3,
+    ),
     "rare": Experiment(
         "dpgp_experiments.rare",
         "Rare outcomes: average probability, log loss beside the constant's, reliability",
@@ -104,6 +109,12 @@ REGISTRY = {
         "One and two inputs: a fixed grid or a learned metric",
         2,
         parts=("1", "2"),
+    ),
+    "pool": Experiment(
+        "dpgp_experiments.pool",
+        "Models of parts of the rows, pooled, beside one fit and averages of predictions",
+        3,
+        parts=("sinc", "growth", "six inputs", "corrupt"),
     ),
     "frame": Experiment(
         "dpgp_experiments.frame",

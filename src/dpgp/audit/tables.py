@@ -13,7 +13,7 @@ from dpgp.categories import Category
 from dpgp.choices import Missing
 from dpgp.domain import Box
 from dpgp.options import Options
-from dpgp.outcomes.yes_no import class_box
+from dpgp.outcomes.labels import class_box
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.private.rows import Rows, scaled_rows
 from dpgp.types import Array
@@ -22,7 +22,6 @@ Random = np.random.Generator
 
 ROWS = 24
 FAR = (1e3, 1e12, 1e300)
-YES_NO = Category((0, 1))
 
 
 @dataclass(frozen=True)
@@ -49,15 +48,15 @@ class MadeUpTable:
 class Case:
     """A kind of fit to attack: number of inputs and targets, and options.
 
-    The first input is a category of so many ``levels`` where there are any; ``classes`` are those
-    of a yes or no.
+    The first input is a category of so many ``levels`` where there are any, and the target one of
+    so many ``classes``.
     """
 
     columns: int
     targets: int = 1
     asked: tuple[tuple[str, Any], ...] = ()
     levels: int = 0
-    classes: bool = False
+    classes: int = 0
 
     @property
     def options(self) -> Options:
@@ -66,12 +65,14 @@ class Case:
         categories = (Category(tuple(range(self.levels))), *numbers) if self.levels else ()
         return Options.parse(
             box=Box.from_bounds((-1, 1), self.columns, categories=categories),
-            target_box=class_box(YES_NO) if self.classes else self._target_box,
+            target_box=self._target_box,
             **{"epsilon": 1.0, "delta": 1e-6, **dict(self.asked)},
         )
 
     @property
     def _target_box(self) -> Box:
+        if self.classes:
+            return class_box(Category(tuple(range(self.classes))))
         return Box.from_bounds((-1, 1), self.targets, argument="target_bounds")
 
 
@@ -101,7 +102,11 @@ CASES: dict[str, Case] = {
     "a learned metric": _case(4, stages=2),
     "a model of the inputs": _case(4, neighbours="add-remove", stages=2),
     "levels": replace(_case(2, missing="ignore", stages=2), levels=3),
-    "yes and no": replace(_case(1, stages=2), classes=True),
+    "yes and no": replace(_case(1, stages=2), classes=2),
+    "classes": replace(_case(2, stages=2), classes=4),
+    "classes that come and go": replace(
+        _case(4, neighbours="add-remove", stages=2, epsilon=20.0), classes=3
+    ),
 }
 
 

@@ -18,6 +18,7 @@ from dpgp.cli.ledger import app as ledger
 from dpgp.cli.output import USAGE_ERROR, stop
 from dpgp.cli.papers import registry, report, statement
 from dpgp.cli.plan import plan
+from dpgp.cli.pool import pool
 from dpgp.cli.predict import predict
 from dpgp.cli.show import show
 from dpgp.cli.sites import app as sites
@@ -113,6 +114,7 @@ app.command()(fit)
 app.command()(predict)
 app.command()(show)
 app.command()(effects)
+app.command()(pool)
 app.command()(report)
 app.command()(verify)
 app.command()(audit)

@@ -103,11 +103,13 @@ def effects(
 
 
 def _target(model: FittedModel, name: str | None) -> int:
-    names = model.target_names
+    joint = model.outcome.is_joint
+    names = list(map(str, model.outcome.labels)) if joint else model.target_names
     if name is None and len(names) == 1:
         return 0
     if name not in names:
-        raise UsageError(f"--target must be one of the model's targets: {', '.join(names)}.")
+        what = "classes" if joint else "targets"
+        raise UsageError(f"--target must be one of the model's {what}: {', '.join(names)}.")
     return names.index(name)
 
 

@@ -44,6 +44,13 @@ def fit(
             "--show-lines", help="Tell the lines of cells that cannot be read: about people."
         ),
     ] = False,
+    records: Annotated[
+        bool,
+        typer.Option(
+            "--records/--no-records",
+            help="Keep what stages measured, to pool the model with others.",
+        ),
+    ] = True,
     yes: Yes = False,
     force: Force = False,
     json: Json = False,
@@ -87,7 +94,7 @@ def fit(
             show_and_ask(study, _expected_rows(raw, study), yes=yes, json=json)
             with working("Fitting"):
                 model = of_study(fit_study(study, raw, purse), study)
-        save_model(model, path, overwrite=force)
+        save_model(model, path, overwrite=force, records=records)
     report_model(model, path, json)
 
 
@@ -164,12 +171,14 @@ def of_study(model: FittedModel, study: Study) -> FittedModel:
     return replace(model, certificate=model.certificate.of_study(study.record))
 
 
-def save_model(model: FittedModel, path: Path, *, overwrite: bool = False) -> None:
+def save_model(
+    model: FittedModel, path: Path, *, overwrite: bool = False, records: bool = True
+) -> None:
     """Write a model; where that fails, the error says what was spent."""
     from dpgp.privacy.certificate import spending_noted
 
     with spending_noted(lambda: model.certificate):
-        model.save(path, overwrite=overwrite)
+        model.save(path, overwrite=overwrite, records=records)
 
 
 def report_model(model: FittedModel, output: Path, json: bool) -> None:

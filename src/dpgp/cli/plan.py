@@ -94,7 +94,7 @@ def print_plan(console: Console, planned: Plan) -> None:
     title = f"What {planned.n:,} rows and ε = {planned.epsilon:g} will buy, forecast without data"
     console.print(title, style="bold", highlight=False, soft_wrap=True)
     names = planned.question.options.target_box.column_names("target")
-    others = zip(names[1:], planned.forecasts[1:], strict=True)
+    others = zip(names[1:], planned.forecasts[1:], strict=False)  # classes of one are alike
     pairs = [
         ["expected error of the mean", f"{expected.rmse:.3g}, in units of the target"],
         *([f"  of {name}", f"{each.rmse:.3g}"] for name, each in others),

@@ -69,7 +69,8 @@ def predict(
 ) -> None:
     """Predict every row of a table: adds mean, std, and an interval.
 
-    Of two classes: the probability of the second one, and an interval for it.
+    Of two classes: the probability of the second one, and an interval for it;
+    of more, that of each.
     _lower and _upper hold a new observation as often as --coverage says;
     _std is the model's own spread of observations. Where the mean of
     people alike is, with its own interval, tells Python: latent=True.
@@ -121,14 +122,13 @@ def _check_share(flag: str, share: float, remedy: str) -> None:
 
 
 def _target_names(model: FittedModel, given: Sequence[str] | None) -> Sequence[str]:
-    count = len(model.calibrations)
     if given:
+        count = len(model.calibrations)
         if len(given) != count:
-            raise UsageError(f"the model has {count} target(s); give --name {count} time(s).")
+            what = "class(es)" if model.outcome.labels else "target(s)"
+            raise UsageError(f"the model has {count} {what}; give --name {count} time(s).")
         return given
-    if model.options.target_box.names is not None:
-        return model.options.target_box.names
-    return ["prediction"] if count == 1 else [f"prediction_{k + 1}" for k in range(count)]
+    return model.outcome.prediction_names(model.options.target_box)
 
 
 def _open(model: FittedModel, data: str, decimal: DecimalMark) -> list[TableFile]:

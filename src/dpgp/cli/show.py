@@ -106,6 +106,8 @@ def describe(model: FittedModel) -> dict[str, Any]:
 def _learned(model: FittedModel, target: int) -> dict[str, Any]:
     from dpgp.inference.conformal import COVERAGE
 
+    if model.outcome.is_joint:
+        return {"classes": _of_classes(model)}
     explained = {"explained": vars(model.explained(target=target))}
     if model.outcome.law_is_known:
         return explained
@@ -114,6 +116,18 @@ def _learned(model: FittedModel, target: int) -> dict[str, Any]:
         "noise_std": {"median": median, "low_90": low, "high_90": high},
         "interval_95_in_stds": float(model.calibrations[target].factor(COVERAGE)),
     }
+
+
+def _of_classes(model: FittedModel) -> list[dict[str, Any]]:
+    """Return the average probability of every class, and how much of it is explained."""
+    return [
+        {
+            "label": label,
+            "average": float(model.average(target=k).mean[0]),
+            "explained": vars(model.explained(target=k)),
+        }
+        for k, label in enumerate(model.outcome.labels)
+    ]
 
 
 def print_guarantee(console: Console, certificate: Certificate) -> None:
@@ -218,6 +232,11 @@ def _model_rows(about: dict[str, Any]) -> list[list[str]]:
         ["inputs warped by private histograms", "yes" if about["inputs_warped"] else "no"],
     ]
     for target in about["targets"]:
+        for each in target.get("classes", ()):
+            share, whole = Share(**each["explained"]), f"{each['average']:.1%} on average"
+            rows.append([f"{target['name']} = {each['label']}", f"{whole}; explained (R²) {share}"])
+        if "explained" not in target:
+            continue
         share, name = Share(**target["explained"]), target["name"]
         rows.append([f"explained of {name} (R²)", f"about {share} of the variance"])
         if "noise_std" not in target:

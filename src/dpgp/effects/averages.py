@@ -27,7 +27,7 @@ STEP = 0.01
 
 
 def partial_dependence(
-    model: FittedModel, column: str | int, coverage: float, target: int | None
+    model: FittedModel, column: str | int, coverage: float, target: int | str | None
 ) -> Effect:
     """Return the average of f along one input: on a grid over its bounds, or at every level."""
     n, box = column_of(model, column), model.options.box
@@ -45,7 +45,7 @@ def average(
     at: Mapping[Any, Any] | None,
     against: Mapping[Any, Any] | None,
     coverage: float,
-    target: int | None,
+    target: int | str | None,
 ) -> Effect:
     """Return averages of f with inputs set, or what they are above averages with others set."""
     k, set_to = model.chosen_target(target), _settings(model, at)
@@ -85,7 +85,9 @@ def _set(rows: Array, values: dict[int, Array]) -> Array:
     return copies
 
 
-def contrast(model: FittedModel, X1: Any, X2: Any, coverage: float, target: int | None) -> Effect:
+def contrast(
+    model: FittedModel, X1: Any, X2: Any, coverage: float, target: int | str | None
+) -> Effect:
     """Return f(X2) − f(X1) of every pair of rows."""
     k = model.chosen_target(target)
     first, second = model.raw_inputs(X1), model.raw_inputs(X2)
@@ -99,7 +101,7 @@ def contrast(model: FittedModel, X1: Any, X2: Any, coverage: float, target: int 
 
 
 def slope(
-    model: FittedModel, column: str | int, X: Any, coverage: float, target: int | None
+    model: FittedModel, column: str | int, X: Any, coverage: float, target: int | str | None
 ) -> Effect:
     """Return (f(x + h/2) − f(x − h/2))/h along one input, at rows or on average."""
     k, n = model.chosen_target(target), column_of(model, column)

@@ -160,7 +160,7 @@ def _last_stage(
     stage, posterior = model.stages[target][-1], model.posteriors[target]
     if not len(stage.w0):
         return None
-    box = model.options.target_box
+    box = model.options.functions
     f0 = stage.w0 @ posterior.features.evaluate(model.inputs(X))
     moved = (believed.predicted - box.centre[target]) / box.half_width[target] - f0
     unit = residuals / box.half_width[target]

@@ -74,7 +74,7 @@ def estimate(
 ) -> Estimates:
     """Return mean, sd and interval of averages; what features miss is taken from thinned ones."""
     level = checked_coverage(coverage)
-    box, posterior = model.options.target_box, model.posteriors[target]
+    box, posterior = model.options.functions, model.posteriors[target]
     psi, sampling = _features_and_sampling(model, posterior, asked)
     known = np.maximum(np.einsum("dq,dq->q", posterior.moments.V @ psi, psi), 0.0)
     missing = missed_variances(posterior, _unit(model, thinned.flat_points), thinned.flat_weights)

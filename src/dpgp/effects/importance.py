@@ -53,7 +53,7 @@ class Sensitivity:
     f: DrawnFunctions
 
     @classmethod
-    def of(cls, model: FittedModel, target: int | None) -> Sensitivity:
+    def of(cls, model: FittedModel, target: int | str | None) -> Sensitivity:
         """Return that of one target of a model."""
         return cls(DrawnFunctions(model, model.chosen_target(target)))
 
@@ -84,7 +84,7 @@ class Sensitivity:
 
     @cached_property
     def _variance(self) -> Variance:
-        scale = self.f.model.options.target_box.half_width[self.f.target]
+        scale = self.f.model.options.functions.half_width[self.f.target]
         return Variance(_variance(self.f), float(scale))
 
     @cached_property
@@ -219,7 +219,7 @@ class WhatMatters:
         return f"{count} a part in at most {most} of the variance{each} (95 % intervals)."
 
 
-def what_matters(model: FittedModel, target: int | None) -> WhatMatters:
+def what_matters(model: FittedModel, target: int | str | None) -> WhatMatters:
     """Return what matters for a target."""
     sensitivity = Sensitivity.of(model, target)
     k = sensitivity.f.target

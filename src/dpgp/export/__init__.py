@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def specification(model: Any, target: int | None = None) -> dict[str, Any]:
+def specification(model: Any, target: int | str | None = None) -> dict[str, Any]:
     """Return all numbers that predictions are made of, as nested dictionaries of arrays."""
     from dpgp.export.specify import specification_of
     from dpgp.model.fitted import fitted_model
@@ -31,7 +31,7 @@ def rows(model: Any, X: Any) -> Any:
     return fitted_model(model).raw_inputs(X)
 
 
-def to_gpflow(model: Any, target: int | None = None) -> Any:
+def to_gpflow(model: Any, target: int | str | None = None) -> Any:
     """Return a ``gpflow.models.SVGP`` that predicts what the model predicts.
 
     ``target`` chooses among several targets. GPflow must be installed.
@@ -41,7 +41,7 @@ def to_gpflow(model: Any, target: int | None = None) -> Any:
     return build(specification(model, target))
 
 
-def to_gpytorch(model: Any, target: int | None = None) -> Any:
+def to_gpytorch(model: Any, target: int | str | None = None) -> Any:
     """Return a ``gpytorch.models.ApproximateGP``, with its ``likelihood``, that predicts the same.
 
     ``target`` chooses among several targets. GPyTorch must be installed.
@@ -51,13 +51,14 @@ def to_gpytorch(model: Any, target: int | None = None) -> Any:
     return build(specification(model, target))
 
 
-def to_onnx(model: Any, target: int | None = None) -> Any:
+def to_onnx(model: Any, target: int | str | None = None) -> Any:
     """Return an ``onnx.ModelProto`` that predicts what the model predicts; ``onnx.save`` it.
 
     Input ``X``: rows of raw inputs in double precision, as :func:`rows` returns them. Outputs, one
     number a row: ``mean``, ``std`` of a new observation, ``latent_std`` of the function, and the
     ends ``lower`` and ``upper`` of the calibrated 95 % interval; of two classes ``probability`` of
-    the second one, and the ends of the interval for it. ``target`` chooses among several targets.
+    the second one, and the ends of the interval for it; of more the same of each class, as in
+    ``probability_never``. ``target`` chooses among several targets.
     Needs the package onnx; predicting with the model needs onnxruntime or another runtime,
     and no dpgp.
     """

@@ -32,23 +32,47 @@ if TYPE_CHECKING:
 OPSET, IR_VERSION = 17, 8  # readable by every runtime since 2022
 
 
-def build(model: FittedModel, target: int | None) -> Any:
+def build(model: FittedModel, target: int | str | None) -> Any:
     """Return the graph of one target, with the guarantee in its metadata.
 
     Outputs of rows ``X`` are those of the link that the kind of outcome has: ``mean``, ``std``,
-    ``latent_std``, ``lower`` and ``upper``, or ``probability``, ``lower`` and ``upper``.
+    ``latent_std``, ``lower`` and ``upper``, or ``probability``, ``lower`` and ``upper``, with the
+    label of a class behind them where these are more than two.
     """
-    k, columns, graph = model.chosen_target(target), model.options.columns, _Graph()
-    link = LINKS[str(model.outcome.in_browser["link"])]
-    values = link(model, k, _belief(specification_of(model, k), columns))
+    graph, columns = _Graph(), model.options.columns
+    values = _classes(model, target) if model.outcome.is_joint else _outputs(model, target)
     outputs = [graph.output(name, value) for name, value in values.items()]
     rows = helper.make_tensor_value_info("X", TensorProto.DOUBLE, ["n", columns])
     constants = list(graph.constants.values())
     drawn = helper.make_graph(graph.nodes, "dpgp", [rows], outputs, constants)
     opset = [helper.make_opsetid("", OPSET)]
     written = helper.make_model(drawn, opset_imports=opset, ir_version=IR_VERSION)
-    _describe(written, model, k)
+    _describe(written, model, target)
     return written
+
+
+def _outputs(model: FittedModel, target: int | str | None) -> dict[str, Any]:
+    """Return what is predicted of one target, by name."""
+    k, link = model.chosen_target(target), LINKS[str(model.outcome.in_browser["link"])]
+    return link(model, k, _belief(specification_of(model, k), model.options.columns))
+
+
+def _classes(model: FittedModel, target: int | str | None) -> dict[str, Any]:
+    """Return the probability of every class, or of the one that is asked for, and its interval."""
+    beliefs = [
+        _belief(specification_of(model, k), model.options.columns) for k in range(model.n_targets)
+    ]
+    parts = [
+        model.odds(k).weight * traced_probability(belief.mean, belief.latent_std, model.odds(k))
+        for k, belief in enumerate(beliefs)
+    ]
+    whole = sum(parts[1:], start=parts[0])
+    asked = range(model.n_targets) if target is None else [model.chosen_target(target)]
+    return {
+        f"{name}_{model.outcome.labels[k]}": value
+        for k in asked
+        for name, value in _chances(model, k, beliefs[k], parts[k] / whole).items()
+    }
 
 
 class _Belief(NamedTuple):
@@ -77,7 +101,7 @@ def _belief(specification: dict[str, Any], columns: int) -> _Belief:
 
 def _numbers(model: FittedModel, target: int, belief: _Belief) -> dict[str, Any]:
     """Return what is predicted of a number, or of a count, whose interval has whole ends."""
-    box = model.options.target_box
+    box = model.options.functions
     low, high = float(box.low[target]), float(box.high[target])
     mean = TRACE.clip(belief.mean, low, high)
 
@@ -92,12 +116,19 @@ def _numbers(model: FittedModel, target: int, belief: _Belief) -> dict[str, Any]
     return {"mean": mean, **deviations, "lower": lower, "upper": upper}
 
 
-def _chances(model: FittedModel, target: int, belief: _Belief) -> dict[str, Any]:
-    """Return the probability of the second class, and the interval for it."""
+def _chances(
+    model: FittedModel, target: int, belief: _Belief, together: Any = None
+) -> dict[str, Any]:
+    """Return the probability of the second class, or of one ``together`` with all others.
+
+    The interval for it has both what a class says by itself, and that.
+    """
     odds, mean = model.odds(target), belief.mean
-    p = traced_probability(mean, belief.latent_std, odds)
+    own = traced_probability(mean, belief.latent_std, odds)
+    p = own if together is None else together
     factor = function_factor(model.posteriors[target], COVERAGE) / normal_factor(COVERAGE)
-    lower, upper = traced_interval(mean, factor * belief.latent_std, COVERAGE, odds, p)
+    lower, upper = traced_interval(mean, factor * belief.latent_std, COVERAGE, odds, own)
+    lower, upper = np.minimum(lower, p), np.maximum(upper, p)
     return {"probability": p, "lower": lower, "upper": upper}
 
 
@@ -141,7 +172,7 @@ class _Graph:
         return str(self.constants[key].name)
 
 
-def _describe(graph: Any, model: FittedModel, target: int) -> None:
+def _describe(graph: Any, model: FittedModel, target: int | str | None) -> None:
     """Write the guarantee, the columns and their bounds into the model's metadata."""
     certificate = model.certificate
     graph.producer_name, graph.producer_version = "dpgp", __version__
@@ -155,7 +186,7 @@ def _describe(graph: Any, model: FittedModel, target: int) -> None:
         "statement": statement,
         "dpgp_version": __version__,
         "inputs": json.dumps(model.inputs.box.named_bounds("input")),
-        "target": json.dumps(targets[target]),
+        "target": json.dumps(targets[0 if model.outcome.is_joint else model.chosen_target(target)]),
         "interval_coverage": f"{COVERAGE}",
     }
     for key, value in facts.items():

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
 
-def specification_of(model: FittedModel, target: int | None) -> dict[str, Any]:
+def specification_of(model: FittedModel, target: int | str | None) -> dict[str, Any]:
     """Return inputs, target scale, features, kernel, q(u), and Z, P, K(Z, Z) of one target."""
     k = model.chosen_target(target)
-    posterior, target_box = model.posteriors[k], model.options.target_box
+    posterior, target_box = model.posteriors[k], model.options.functions
     features, thetas = posterior.features, posterior.thetas[:, :-1]
     Z, tree = features.anchors, specify(posterior.kernel, thetas)
     local_scale = None

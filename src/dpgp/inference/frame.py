@@ -25,6 +25,7 @@ from dpgp.inference.stage import StageRelease
 from dpgp.types import Array
 
 if TYPE_CHECKING:
+    from dpgp.inference.recorded import Recorded
     from dpgp.privacy.mechanism import GramRelease
 
 
@@ -130,4 +131,9 @@ class Fit(Protocol):
     @property
     def releases(self) -> tuple[tuple[StageRelease, ...], ...]:
         """What stages released, target by target."""
+        ...
+
+    @property
+    def recorded(self) -> Recorded:
+        """What was measured, for whoever reads it again."""
         ...

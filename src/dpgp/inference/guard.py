@@ -102,6 +102,9 @@ class BiasPrior:
         return math.sqrt(self.mean**2 + self.sd**2 + self.uneven**2)
 
 
+NO_BIAS = BiasPrior(0.0, 0.0, 0.0)  # of what is not clipped
+
+
 def embed(atoms: Array, simple: Array) -> Array:
     """Return L with φ_s ≈ Lᵀφ, by least squares over feature columns at public positions."""
     # L = (ΦΦᵀ + ridge·I)⁻¹ ΦΦ_sᵀ

@@ -17,6 +17,7 @@ from dpgp.inference.conformal import Calibration
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.predictive import Predictive, predictives
+from dpgp.inference.recorded import Recorded
 from dpgp.inference.stage import StageRelease
 from dpgp.model.input_model import InputDensity
 from dpgp.model.methods import EffectMethods, OutputMethods, PlotMethods
@@ -61,7 +62,9 @@ class FittedModel(
     density of the inputs, on a grid where there are at most three, else of synthetic rows.
     ``findings`` are plain values that other steps released, by their names in the certificate.
     ``log_odds`` make probabilities of what is believed of every target, so that they add up, and
-    are none where that needs nothing (dpgp.model.log_odds).
+    are none where that needs nothing (dpgp.model.log_odds). ``recorded`` is what the stages
+    measured of f, where it was kept: models that have it can be pooled (dpgp.pooling), and then
+    are the ``members`` of what comes out.
     """
 
     options: Options
@@ -74,9 +77,11 @@ class FittedModel(
     scales: tuple[LocalScale, ...] = ()
     findings: Mapping[str, Any] = field(default_factory=dict)
     log_odds: tuple[LogOdds, ...] = ()
+    recorded: Recorded | None = None
+    members: tuple[FittedModel, ...] = ()
 
     def __repr__(self) -> str:
-        targets, inputs = ", ".join(self.target_names), ", ".join(self.input_names)
+        targets, inputs = ", ".join(self.predicted_names), ", ".join(self.input_names)
         statement, *_ = str(self.certificate).splitlines()
         return f"FittedModel({targets} by {inputs}; {statement})"
 
@@ -124,11 +129,16 @@ class FittedModel(
 
     @property
     def target_names(self) -> list[str]:
-        """Names of the targets, numbered ones where they have none."""
+        """Names of the targets, numbered ones where they have none, or of their classes."""
+        return self.options.functions.column_names("target")
+
+    @property
+    def predicted_names(self) -> list[str]:
+        """Names of the columns that are predicted, numbered ones where they have none."""
         return self.options.target_box.column_names("target")
 
     def target_in_words(self, target: int) -> str:
-        """Return what a mean is of: the target's name, or P(name = second class)."""
+        """Return what a mean is of: the target's name, or P(name = class)."""
         return self.outcome.mean_of(self.target_names[target])
 
     def column_rows(self) -> list[tuple[str, str, str, str]]:
@@ -153,13 +163,17 @@ class FittedModel(
     ) -> Any:
         """Return the predictive mean, with standard deviations or covariances if asked.
 
-        As :meth:`predict` of numbers; of two classes the mean is the probability of the second one.
+        As :meth:`predict` of numbers; of two classes the mean is the probability of the second one,
+        of more it has a column for each.
         """
         if return_std and return_cov:
             raise ValueError("`return_std` and `return_cov` cannot both be true; ask for one.")
         U = self.unit_inputs(X)
-        one = self.mean_and_covariance if return_cov else self.mean_and_std
-        parts = [one(k, U, latent) for k in range(self.n_targets)]
+        parts = (
+            [self.mean_and_covariance(k, U, latent) for k in range(self.n_targets)]
+            if return_cov
+            else self.means_and_stds(U, latent)
+        )
         mean = side_by_side([self.within_bounds(k, mean) for k, (mean, _) in enumerate(parts)])
         second = side_by_side([second for _, second in parts])
         return (mean, second) if return_std or return_cov else mean
@@ -171,13 +185,22 @@ class FittedModel(
 
         return check_health(self)
 
-    def chosen_target(self, target: int | None) -> int:
-        """Return the number of the target that was chosen; of several, one must be."""
-        count = self.n_targets
+    def chosen_target(self, target: int | str | None) -> int:
+        """Return the number of the target that was chosen; of several, one must be.
+
+        One of several classes is chosen by its label, where that is a text, or its number.
+        """
+        count, labels = self.n_targets, self.outcome.labels
+        if isinstance(target, str):
+            if not self.outcome.is_joint or target not in labels:
+                words = (
+                    f"one of the classes: {', '.join(map(str, labels))}" if labels else "a number"
+                )
+                raise ValueError(f"`target` must be {words}, got {target!r}.")
+            return labels.index(target)
         if target is None and count > 1:
-            raise ValueError(
-                f"`target` must say which of the {count} targets, from 0 to {count - 1}."
-            )
+            of = f"classes ({', '.join(map(str, labels))})" if labels else "targets"
+            raise ValueError(f"`target` must say which of the {count} {of}, from 0 to {count - 1}.")
         if not 0 <= (target or 0) < count:
             raise ValueError(f"`target` must lie between 0 and {count - 1}, got {target}.")
         return target or 0
@@ -234,8 +257,25 @@ class FittedModel(
 
     def mean_and_std(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean, not yet cut, and standard deviation of one target at unit inputs."""
-        mean, std = self.belief(target, U, latent)
-        return self.outcome.link(mean, std, latent, self.odds(target))
+        if self.outcome.is_joint:
+            return self.means_and_stds(U, latent)[target]
+        return self._linked(target, U, latent)
+
+    def means_and_stds(self, U: Array, latent: bool = False) -> list[tuple[Array, Array]]:
+        """Return both of all targets; probabilities of classes add up."""
+        own = [self._linked(k, U, latent) for k in range(self.n_targets)]
+        if not self.outcome.is_joint:
+            return own
+        odds = [self.odds(k) for k in range(self.n_targets)]
+        means = self.outcome.together(np.array([mean for mean, _ in own]), odds)
+        return [
+            (mean, std if latent else np.sqrt(mean * (1.0 - mean)))
+            for mean, (_, std) in zip(means, own, strict=True)
+        ]
+
+    def _linked(self, target: int, U: Array, latent: bool) -> tuple[Array, Array]:
+        """Return what one function predicts by itself."""
+        return self.outcome.link(*self.belief(target, U, latent), latent, self.odds(target))
 
     def belief(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
         """Return mean and sd of the Gaussian belief before its link, in units of the target.
@@ -276,15 +316,18 @@ class FittedModel(
         centre, half_width = self.posteriors[target].half_width(U, level)
         mean, half_width = self._in_units(target, centre), self._scale(target) * half_width
         bounds, odds = self._bounds(target), self.odds(target)
-        return self.outcome.function_interval(mean, half_width, level, bounds, odds)
+        lower, upper = self.outcome.function_interval(mean, half_width, level, bounds, odds)
+        if not self.outcome.is_joint:
+            return lower, upper
+        p, _ = self.mean_and_std(target, U, latent=True)
+        return np.minimum(lower, p), np.maximum(upper, p)
 
     def within_bounds(self, target: int, values: Array) -> Array:
         """Return values cut to the public bounds of a target."""
         return np.asarray(np.clip(values, *self._bounds(target)))
 
     def _bounds(self, target: int) -> tuple[float, float]:
-        box = self.options.target_box
-        return float(box.low[target]), float(box.high[target])
+        return self.outcome.bounds(self.options.functions, target)
 
     def mean_and_covariance(self, target: int, U: Array, latent: bool) -> tuple[Array, Array]:
         """Return mean, not yet cut, and covariance of one target between unit inputs."""
@@ -302,11 +345,11 @@ class FittedModel(
 
     def _in_units(self, target: int, values: Array) -> Array:
         """Return values of the scaled target in its own units."""
-        box = self.options.target_box
+        box = self.options.functions
         return np.asarray(box.centre[target] + box.half_width[target] * values)
 
     def _scale(self, target: int) -> float:
-        return float(self.options.target_box.half_width[target])
+        return float(self.options.functions.half_width[target])
 
     def _repr_html_(self) -> str:
         from dpgp.report.notebook import model_html
@@ -320,7 +363,8 @@ class FittedModel(
 class FittedClassifier(ClassMethods, FittedModel):  # type: ignore[misc]
     """A model of classes: ``predict`` returns labels, and there are ``predict_proba`` and others.
 
-    All the rest is as of a :class:`FittedModel`, with 0 and 1 for the two classes.
+    All the rest is as of a :class:`FittedModel`, with 0 and 1 for two classes, or with one target
+    for each of more.
     """
 
 

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dpgp.model.input_model import InputDensity
+from dpgp.outcomes.classes import raking_weights
 from dpgp.outcomes.log_odds import LogOdds
 
 if TYPE_CHECKING:
@@ -18,11 +21,24 @@ def log_odds_of(model: FittedModel) -> tuple[LogOdds, ...]:
     """Return the link of every target; none where the kind of outcome has no such link."""
     if not model.outcome.link_is_fitted or model.density is None:
         return ()
-    return tuple(_log_odds(model, k, model.density) for k in range(model.n_targets))
+    found = tuple(_log_odds(model, k, model.density) for k in range(model.n_targets))
+    return _adding_up(model, found, model.density) if model.outcome.is_joint else found
+
+
+def _adding_up(
+    model: FittedModel, odds: tuple[LogOdds, ...], density: InputDensity
+) -> tuple[LogOdds, ...]:
+    """Return the same with weights by which all classes have their shares on average."""
+    U, shares = model.inputs(density.points), density.weights / density.weights.sum()
+    beliefs = [model.belief(k, U) for k in range(model.n_targets)]
+    pairs = zip(odds, beliefs, strict=True)
+    own = np.array([each.probability(*belief) for each, belief in pairs])
+    weights = raking_weights(own, shares, own @ shares)
+    return tuple(each._replace(weight=float(u)) for each, u in zip(odds, weights, strict=True))
 
 
 def _log_odds(model: FittedModel, target: int, density: InputDensity) -> LogOdds:
     U, shares = model.inputs(density.points), density.weights / density.weights.sum()
-    scale = float(model.options.target_box.half_width[target])
+    scale = float(model.options.functions.half_width[target])
     covariance = scale**2 * model.posteriors[target].covariance(U)
     return model.outcome.log_odds(*model.belief(target, U), shares, covariance)

@@ -38,7 +38,7 @@ class EffectMethods(HasModel):
     numbered from 0; ``target`` chooses among several targets. docs/how-to/effects.md
     """
 
-    def importance(self, *, target: int | None = None) -> Importance:
+    def importance(self, *, target: int | str | None = None) -> Importance:
         """Return how much of the variance of f is due to every input: Sobol indices.
 
         Inputs are drawn independently of each other, each from its private marginal. The *first*
@@ -49,7 +49,7 @@ class EffectMethods(HasModel):
 
         return Sensitivity.of(self._fitted(), target).importance()
 
-    def explained(self, *, target: int | None = None) -> Share:
+    def explained(self, *, target: int | str | None = None) -> Share:
         """Return R², how much of the variance of new observations the mean explains.
 
         By the released law of the residuals and over the private model of the inputs, with a 95 %
@@ -60,7 +60,7 @@ class EffectMethods(HasModel):
         model = self._fitted()
         return explained(model, model.chosen_target(target))
 
-    def interactions(self, *, target: int | None = None) -> Interactions:
+    def interactions(self, *, target: int | str | None = None) -> Interactions:
         """Return the share of the variance of f that pairs of important inputs have together.
 
         It counts every part of f that both have a part in. Liu & Owen (2006).
@@ -70,7 +70,7 @@ class EffectMethods(HasModel):
         return Sensitivity.of(self._fitted(), target).interactions()
 
     def partial_dependence(
-        self, column: str | int, coverage: float = COVERAGE, *, target: int | None = None
+        self, column: str | int, coverage: float = COVERAGE, *, target: int | str | None = None
     ) -> Effect:
         """Return the average of f along one input, over the private model of the other inputs.
 
@@ -81,7 +81,7 @@ class EffectMethods(HasModel):
         return partial_dependence(self._fitted(), column, coverage, target)
 
     def contrast(
-        self, X1: Any, X2: Any, coverage: float = COVERAGE, *, target: int | None = None
+        self, X1: Any, X2: Any, coverage: float = COVERAGE, *, target: int | str | None = None
     ) -> Effect:
         """Return the differences f(X2) − f(X1), row by row; one row may stand for all."""
         from dpgp.effects.averages import contrast
@@ -94,7 +94,7 @@ class EffectMethods(HasModel):
         against: Mapping[str | int, Any] | None = None,
         coverage: float = COVERAGE,
         *,
-        target: int | None = None,
+        target: int | str | None = None,
     ) -> Effect:
         """Return averages of f over the private model of the inputs, some of them set to values.
 
@@ -111,7 +111,7 @@ class EffectMethods(HasModel):
         X: Any = None,
         coverage: float = COVERAGE,
         *,
-        target: int | None = None,
+        target: int | str | None = None,
     ) -> Effect:
         """Return how fast f grows along one input, at the rows of ``X`` or on average.
 
@@ -126,11 +126,26 @@ class EffectMethods(HasModel):
 class OutputMethods(HasModel):
     """Files of a fitted model."""
 
-    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the fitted model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md"""
+    def save(
+        self, path: str | os.PathLike[str], *, overwrite: bool = False, records: bool = True
+    ) -> None:
+        """Write the fitted model to a JSON file that :func:`dpgp.load` reads. docs/model-file.md
+
+        With ``records``, what its stages measured, it can be pooled with others; without them the
+        file is smaller. docs/how-to/pooling.md
+        """
         from dpgp.model.file import save
 
-        save(self._fitted(), path, overwrite)
+        save(self._fitted(), path, overwrite, records)
+
+    def reread(self, kernel: Any = None) -> FittedModel:
+        """Return what the model's records say under another kernel; it costs nothing.
+
+        ``posteriors[0].log_evidence`` of two readings can be compared. docs/how-to/pooling.md
+        """
+        from dpgp.pooling.reread import reread
+
+        return reread(self._fitted(), kernel)
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
         """Write a page about the fitted model that any browser shows offline. docs/report.md"""
@@ -146,7 +161,7 @@ class PlotMethods(HasModel):
         self,
         ax: Axes | Sequence[Axes] | None = None,
         *,
-        target: int | None = None,
+        target: int | str | None = None,
         centiles: bool = False,
     ) -> Axes | list[Axes]:
         """Draw the mean, how well it is known, where observations fall, and where the rows are.
@@ -155,9 +170,13 @@ class PlotMethods(HasModel):
         others held at their private medians. More: averages over the private model of the inputs,
         along the six most important ones. Returns the axes; with three inputs or more, a list of
         one for each panel, and then ``ax`` is such a list too. ``target`` chooses among several
-        targets. ``centiles=True`` draws centiles of new observations instead, along one
-        input or, with more, along each of the six most important ones, the others held.
+        targets; of more than two classes the probabilities of all are drawn, or of one.
+        ``centiles=True`` draws centiles of new observations instead, along one input or, with more,
+        along each of the six most important ones, the others held.
         """
+        from dpgp.report.class_plot import draw_classes
         from dpgp.report.model_plot import draw_centiles, draw_model
 
+        if self._fitted().outcome.is_joint and target is None:
+            return draw_classes(self._fitted(), ax)
         return (draw_centiles if centiles else draw_model)(self._fitted(), ax, target)

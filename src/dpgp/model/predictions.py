@@ -18,8 +18,8 @@ from dpgp.coded_rows import coded_targets
 from dpgp.inference.conformal import COVERAGE
 from dpgp.model.methods import HasModel
 from dpgp.numeric import Seed, as_floats, as_random_state, numeric_vector
+from dpgp.outcomes.labels import class_numbers, named_classes
 from dpgp.outcomes.number import checked_targets
-from dpgp.outcomes.yes_no import class_numbers, two_classes
 from dpgp.types import Array
 
 CENTILES = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
@@ -58,38 +58,51 @@ class NumberMethods(HasModel):
 
 
 class ClassMethods(HasModel):
-    """Labels and probabilities of two public classes."""
+    """Labels and probabilities of public classes, two or more."""
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The two labels, in the order in which they were named."""
+        """All labels, in the order in which they were named."""
         return np.array(self._fitted().outcome.labels)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label that is more probable."""
-        return np.asarray(self.classes_[(self._chances(X) > 0.5).astype(int)])
+        """Return the label that is most probable."""
+        return np.asarray(self.classes_[self._likeliest(X)])
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probabilities of both classes, one row for each of ``X``."""
+        """Return the probabilities of all classes, one row for each of ``X``, which add up to 1."""
         p = self._chances(X)
-        return np.column_stack([1.0 - p, p])
+        return p if p.ndim > 1 else np.column_stack([1.0 - p, p])
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Return the logarithms of :meth:`predict_proba`; no class is called impossible."""
+        return np.log(self.predict_proba(X))
 
     def predict_proba_interval(self, X: Any, coverage: float = COVERAGE) -> tuple[Array, Array]:
-        """Return lower and upper ends of intervals for the probability of the second class."""
+        """Return lower and upper ends of intervals for the probability of the second class.
+
+        Of more than two classes they have a column for each.
+        """
         model = self._fitted()
-        return model.function_interval(0, model.unit_inputs(self._inputs(X)), coverage)
+        U = model.unit_inputs(self._inputs(X))
+        ends = [model.function_interval(k, U, coverage) for k in range(model.n_targets)]
+        lower, upper = zip(*ends, strict=True)
+        return side_by_side(lower), side_by_side(upper)
 
     def decision_function(self, X: Any) -> Array:
-        """Return the log odds of the second class."""
+        """Return the log odds of the second class, of more than two those of each."""
         return np.asarray(logit(self._chances(X)))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of labels that are predicted; raw rows: for the curator."""
-        chances = self._chances(X)
-        numbers = class_numbers(y, len(chances), two_classes(self._fitted().outcome.labels))
+        predicted = self._likeliest(X)
+        numbers = class_numbers(y, len(predicted), named_classes(self._fitted().outcome.labels))
         if sample_weight is not None:
-            sample_weight = numeric_vector(sample_weight, len(chances), "sample_weight")
-        return float(np.average(numbers == (chances > 0.5), weights=sample_weight))
+            sample_weight = numeric_vector(sample_weight, len(predicted), "sample_weight")
+        return float(np.average(numbers == predicted, weights=sample_weight))
+
+    def _likeliest(self, X: Any) -> NDArray[np.intp]:
+        return np.asarray(np.argmax(self.predict_proba(X), axis=1))
 
     def _chances(self, X: Any) -> Array:
         return np.asarray(self._fitted().mean(self._inputs(X)))
@@ -106,7 +119,7 @@ class ObservationMethods(HasModel):
         They are central: as many observations are expected below as above. What holds on average
         and what at each x is in docs/intervals.md. Cut to the public bounds of the target. With
         ``latent=True`` they are the posterior's own intervals for the function, and of two classes
-        for the probability of the second one.
+        for the probability of the second one, of more for that of each.
 
         >>> lower, upper = gp.predict_interval([[10.0]], coverage=0.9)
         >>> bool(lower[0] < gp.predict([[10.0]])[0] < upper[0])
@@ -125,10 +138,15 @@ class ObservationMethods(HasModel):
 
         They are Gaussian around the mean before it is cut, and may leave the target's bounds. With
         ``latent=False`` they are new observations, of the calibrated law at each x and within the
-        bounds, correlated as the posterior says. Probabilities are cut to [0, 1].
+        bounds, correlated as the posterior says. Probabilities are cut to [0, 1]; of more than two
+        classes new observations are their numbers, drawn one by one.
         """
         model, generator = self._fitted(), as_random_state(random_state)
         U, draws = model.unit_inputs(self._inputs(X)), []
+        if model.outcome.is_joint and not latent:
+            cumulative = np.cumsum([mean for mean, _ in model.means_and_stds(U)], axis=0)[:-1]
+            levels = generator.random((len(U), n_samples))
+            return np.asarray(np.sum(levels > cumulative[:, :, None], axis=0), dtype=np.float64)
         for k in range(model.n_targets):
             mean, covariance = model.mean_and_covariance(k, U, latent)
             normal = generator.standard_normal((len(mean), n_samples))
@@ -147,7 +165,7 @@ class ObservationMethods(HasModel):
 
         It is that of a Gaussian whose standard deviation is calibrated as intervals are: that of
         :meth:`predict` times the root mean square of the released law of scaled residuals. Of two
-        classes it is the log probability of the label.
+        classes or more it is the log probability of the label.
         """
         model = self._fitted()
         mean, std = model.mean(self._inputs(X), return_std=True)

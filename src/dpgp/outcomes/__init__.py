@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dpgp.outcomes.base import Location, ObservationLaw, OutcomeKind
+from dpgp.outcomes.classes import Classes
 from dpgp.outcomes.count import Counted
 from dpgp.outcomes.number import NUMBER, Number
 from dpgp.outcomes.yes_no import YesNo
@@ -26,7 +27,7 @@ __all__ = [
     "outcome_options",
 ]
 
-KINDS: list[type[OutcomeKind]] = [Number, Counted, YesNo]
+KINDS: list[type[OutcomeKind]] = [Number, Counted, YesNo, Classes]
 """A new kind is a line here. Numbers are what no option asks for."""
 
 

@@ -5,8 +5,9 @@ A fit of a target scaled to [−1, 1] is the same for all kinds, and asks here w
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -24,17 +25,26 @@ Ends = tuple[float, float]
 class Location(NamedTuple):
     """Where a target scaled to [−1, 1] lies, and how far it spreads.
 
-    That it ``has_two_values`` is known of its kind, or for all that its histogram tells.
+    That it ``has_two_values`` is known of its kind, or for all that its histogram tells; they are
+    one to either side of the ``middle``. ``norm`` bounds the residuals of all targets together
+    about their centres, where a row decides on all of them.
     """
 
     centre: float
     scale: float
     has_two_values: bool = False
+    middle: float = 0.0
+    norm: float | None = None
 
     @property
     def reach(self) -> float:
         """Largest residual about the centre that the bounds allow."""
-        return 1.0 + abs(self.centre)
+        return 1.0 + abs(self.centre) if self.norm is None else self.norm
+
+    @property
+    def sd_of_two(self) -> float:
+        """The standard deviation of two values whose mean is the centre."""
+        return math.sqrt(1.0 - (self.centre - self.middle) ** 2)
 
     @property
     def is_clipped(self) -> bool:
@@ -93,6 +103,10 @@ class OutcomeKind(ABC):
     """Whether the law of an observation follows from its mean. Then noise, scale and intervals are
     not learned, and the second moment of residuals tells nothing beyond their sums with features.
     """
+
+    is_joint: ClassVar[bool] = False
+    """Whether a row's targets are one class of several: residuals are bounded by their norm, which
+    costs what one target does, and add up to nothing."""
 
     log_noise: ClassVar[tuple[float, float]]
     """Prior mean and sd of log σ, the noise of an observation in half-widths."""
@@ -169,6 +183,41 @@ class OutcomeKind(ABC):
     def labels(self) -> tuple[Level, ...]:
         """The public labels that an observation is one of; none of numbers."""
         return ()
+
+    def functions(self, target_box: Box) -> Box:
+        """Return the scale of every function that is learned: one for each target."""
+        return target_box
+
+    def function_targets(self, targets: Array) -> Array:
+        """Return what every function is learned from, one a row, of readable targets."""
+        return targets
+
+    def bounds(self, functions: Box, target: int) -> Ends:
+        """Return what predictions of a function are cut to."""
+        return float(functions.low[target]), float(functions.high[target])
+
+    def prediction_names(self, target_box: Box) -> list[str]:
+        """Return what columns of predictions start with, one for each function."""
+        if target_box.names is not None:
+            return list(target_box.names)
+        count = len(target_box.low)
+        return ["prediction"] if count == 1 else [f"prediction_{k + 1}" for k in range(count)]
+
+    @property
+    def largest_residual(self) -> float:
+        """Largest residual, or norm of them, from functions within the bounds."""
+        return 2.0
+
+    def joint_clip(self, values: Array) -> float:
+        """Return the largest norm of a row's residuals from functions of these values.
+
+        Values are scaled as targets are, (functions, places).
+        """
+        raise NotImplementedError  # of kinds that are joint
+
+    def together(self, own: Array, odds: Sequence[LogOdds]) -> Array:
+        """Return what all functions predict (functions, rows), from what each does by itself."""
+        return own
 
     def variance(self, prevalence: float | None) -> float | None:
         """Return the variance of observations in squared half-widths, where the kind tells it."""

@@ -39,12 +39,14 @@ class LogOdds(NamedTuple):
     """How a belief becomes a probability, and how far the ends of its intervals are moved.
 
     ``level`` and ``slope`` are a and b, ``spread`` is τ, each place's own sd where that is None.
+    ``weight`` is that of one class among several (dpgp.outcomes.classes).
     """
 
     shift: float = 0.0
     level: float = 0.0
     slope: float = 1.0
     spread: float | None = None
+    weight: float = 1.0
 
     def probability(self, mean: Array, std: Array) -> Array:
         """Return σ(a + bℓ), never 0 nor 1."""

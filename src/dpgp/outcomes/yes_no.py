@@ -11,17 +11,14 @@ add up over the private model of the inputs and lose least (dpgp.outcomes.log_od
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import ndtr
 
-from dpgp.categories import Category, Level, listed_levels
-from dpgp.coded_rows import columns_of, elements
-from dpgp.domain import Box
+from dpgp.categories import Category, Level
 from dpgp.outcomes.base import Ends, Location, OutcomeKind
 from dpgp.outcomes.chances import (
     SMALLEST_ERROR,
@@ -30,10 +27,12 @@ from dpgp.outcomes.chances import (
     chance_std,
     interval_std,
 )
+from dpgp.outcomes.labels import WHY_PUBLIC
 from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds, fitted_log_odds
 from dpgp.types import Array
 
 if TYPE_CHECKING:
+    from dpgp.domain import Box
     from dpgp.inference.conformal import Calibration
 
 
@@ -48,9 +47,6 @@ Of 124 simulated tables with a signal, one to ten inputs, log loss was below the
 RAREST_ASSUMED = 1.0 / 14.0
 """Prevalence that two sds of ``log_noise`` reach to: where none is told, rarer ones are not
 expected."""
-
-_WHY_PUBLIC = "classes are public knowledge and cannot be read from the data, which would leak it"
-_COLUMN = "A column-vector y was passed when a 1d array was expected; its one column is taken."
 
 
 @dataclass(frozen=True)
@@ -126,15 +122,15 @@ class YesNo(OutcomeKind):
 
     @classmethod
     def is_asked(cls, target_box: Box, wishes: Mapping[str, bool]) -> bool:
-        """Return whether the target has classes instead of bounds."""
-        return bool(target_box.categories)
+        """Return whether the target has two classes instead of bounds."""
+        return [len(category.levels) for category in target_box.categories if category] == [2]
 
     @classmethod
     def of(cls, target_box: Box) -> Self:
         """Return the outcome of a target with these classes."""
         category = target_box.category(0)
         if category is None:
-            raise ValueError(f"a target of yes and no needs `classes`: {_WHY_PUBLIC}.")
+            raise ValueError(f"a target of yes and no needs `classes`: {WHY_PUBLIC}.")
         return cls(category)
 
     @property
@@ -229,63 +225,3 @@ class YesNo(OutcomeKind):
     def little_known(self, noise: float) -> float:
         """Return a tenth."""
         return 0.1
-
-
-def two_classes(classes: Any) -> Category:
-    """Read two labels, the one that counts as yes last; an error where they cannot be meant."""
-    if classes is None:
-        raise ValueError(
-            f'`classes` must name two labels, as in classes=("no", "yes"): {_WHY_PUBLIC}.'
-        )
-    listed = listed_levels(classes)
-    if listed is None:
-        raise TypeError(f"`classes` must be a pair of labels, got {type(classes).__name__}.")
-    if len(listed) != 2:
-        raise ValueError(
-            f"`classes` must be two, got {len(listed)}; of more, fit each against all others and "
-            "name these two."
-        )
-    return Category.named(listed, "`classes`")
-
-
-def class_box(category: Category, names: Sequence[str] | None = None) -> Box:
-    """Return the bounds of a target that is one of two classes: 0 and 1."""
-    return Box.from_bounds(None, 1, names, categories=(category,))
-
-
-def class_numbers(y: Any, rows: int, category: Category) -> Array:
-    """Return 0 or 1 for every label, NaN for what is neither; never says which or how many."""
-    if y is None:
-        raise ValueError("this requires y to be passed, but the target y is None.")
-    labels = _labels(y)
-    if labels is None or len(labels) != rows:
-        raise ValueError("`y` must have one label for each of the rows of `X`.")
-    return category.numbers(labels)
-
-
-def _labels(y: Any) -> Sequence[Any] | None:
-    """Return the elements of a list, a column, or an array of one column; else None."""
-    try:
-        y = y if hasattr(y, "__len__") else np.asarray(y)
-        shape = _shape_of_list(y) if isinstance(y, list | tuple) else np.shape(y)
-    except Exception:  # whatever it says may quote the data
-        return None
-    if len(shape) == 2 and shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning  # slow to import, seldom needed
-
-        warnings.warn(_COLUMN, DataConversionWarning, stacklevel=4)
-        columns = columns_of(y)
-        return None if columns is None else elements(columns[0])
-    return elements(y) if len(shape) == 1 else None
-
-
-def _shape_of_list(y: Sequence[Any]) -> tuple[int, ...]:
-    """Return the shape of labels, or of rows of them; NumPy would give all of them one type."""
-    lengths = {
-        len(row)
-        if isinstance(row, list | tuple) or (type(row) is np.ndarray and row.ndim)
-        else None
-        for row in y
-    }
-    (length,) = lengths  # an error where some are rows, or rows differ
-    return (len(y),) if length is None else (len(y), length)

@@ -206,7 +206,9 @@ class Outlook:
         own = math.inf if noise.feature_std == 0.0 else noise.feature_std**-2.0
         precision = self.precision + own
         gram = expected_gram(setting.n, self.prospect, precision**-0.5)
-        stage = ExpectedStage(noise.cross_std, gram, gram.error_trace_matrix() / len(gram.B))
+        wider = setting.outcome.largest_residual / LARGEST_RESIDUAL
+        traces = gram.error_trace_matrix() / len(gram.B)
+        stage = ExpectedStage(wider * noise.cross_std, gram, traces)
         beliefs = tuple(
             belief.after(stage, self.prospect.M, self.kappa, setting.n) for belief in self.beliefs
         )

@@ -28,7 +28,6 @@ from dpgp.inference.many.families import KernelFamily
 from dpgp.inference.many.metric import REFERENCE, first_metric, parts
 from dpgp.inference.many.plan import MOST_FEATURES, clip_kappa
 from dpgp.inference.many.target import FIRST_CLIP
-from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.kernels.formula import batch_gram
 from dpgp.options import Options
 from dpgp.planning.design import asked_features
@@ -197,7 +196,7 @@ class ManyOutlook:
         noise = self.functions.noise_variances + self.functions.missing
         taus = np.sqrt(noise + self.unknown.sum(axis=1))
         if not self.setting.outcome.is_clipped:
-            return taus, np.full_like(taus, LARGEST_RESIDUAL)
+            return taus, np.full_like(taus, self.setting.outcome.largest_residual)
         if self.clips is None:
             return taus, FIRST_CLIP * taus
         setting = self.setting

@@ -18,7 +18,7 @@ from dpgp.blas import single_threaded_blas
 from dpgp.categories import read_categories
 from dpgp.domain import Box
 from dpgp.options import Options
-from dpgp.outcomes.yes_no import class_box, two_classes
+from dpgp.outcomes.labels import class_box, named_classes
 from dpgp.planning.forecast import Errors
 from dpgp.planning.many import ManyFunctions, asked_many
 from dpgp.planning.prior_functions import Functions, broad_functions
@@ -240,9 +240,9 @@ def plan_of(
 def _assumption(
     options: Options, noise_std: float | None, r2: float | None, prevalence: float | None
 ) -> Assumption:
-    if noise_std is not None and options.n_targets > 1:
+    if noise_std is not None and len(options.target_box.low) > 1:
         raise ValueError("`noise_std` is that of one target; of several, give `r2`, or ask singly.")
-    half_width = float(options.target_box.half_width[0])
+    half_width = float(options.functions.half_width[0])
     return Assumption.of(half_width, options.outcome, noise_std, r2, prevalence)
 
 
@@ -317,13 +317,11 @@ def input_box(bounds: Any, categories: Any = None) -> Box:
 
 
 def target_box(target_bounds: Any, classes: Any) -> Box:
-    """Read one pair, a list of pairs, or two classes."""
+    """Read one pair, a list of pairs, or classes."""
     if classes is not None:
         if target_bounds is not None:
-            raise ValueError(
-                "`classes` and `target_bounds` contradict; two classes have no bounds."
-            )
-        return class_box(two_classes(classes))
+            raise ValueError("`classes` and `target_bounds` contradict; classes have no bounds.")
+        return class_box(named_classes(classes))
     listed = isinstance(target_bounds, list | tuple) and any(np.ndim(p) for p in target_bounds)
     count = len(target_bounds) if listed else 1
     return Box.from_bounds(target_bounds, count, argument="target_bounds")

@@ -102,11 +102,11 @@ class Question:
     @property
     def half_width(self) -> float:
         """Half the range of the target, of several the first."""
-        return float(self.options.target_box.half_width[0])
+        return float(self.options.functions.half_width[0])
 
     def forecasts(self, errors: Errors) -> tuple[Forecast, ...]:
-        """Return the forecast of every target, each in its units."""
-        sizes = self.options.target_box.half_width.tolist()
+        """Return the forecast of every target, each in its units; those of classes are alike."""
+        sizes = self.options.functions.half_width.tolist()
         return tuple(Forecast.of(errors, size, self.options.outcome) for size in sizes)
 
     def answer(self, n: float, epsilon: float) -> Answer:

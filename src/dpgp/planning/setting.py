@@ -43,7 +43,7 @@ class Setting:
             mu,
             options.neighbours,
             options.max_rows_per_unit,
-            options.n_targets,
+            options.bounded_targets,
             options.outcome,
         )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING, ClassVar
@@ -14,10 +15,10 @@ from typing import TYPE_CHECKING, ClassVar
 from dpgp import __version__
 from dpgp import markup as cards
 from dpgp.choices import RowsOfUnit
-from dpgp.privacy.books import ApproximateRelease, Books, Event, GaussianRelease
+from dpgp.privacy.books import ApproximateRelease, Books, Event, GaussianRelease, Spent
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import NoiseSource
-from dpgp.privacy.rounding import text_down, text_up
+from dpgp.privacy.rounding import sqrt_up, sum_up, text_down, text_up
 
 if TYPE_CHECKING:
     from dpgp.privacy.noise import NoiseSource
@@ -31,7 +32,7 @@ class Certificate:
     ``mu`` is None where the guarantee is not one of Gaussian DP. ``rows_per_unit`` is how many rows
     of one person count, ``per_person`` whether rows were told apart by person at all, and
     ``rows_of_unit`` which of them count; the guarantee is about all rows of a person together,
-    whichever count.
+    whichever count. ``members`` are the certificates of the releases that were pooled, if any.
     """
 
     HEADINGS: ClassVar = ("release", "numbers", "sensitivity", "noise sd", "μ")
@@ -46,6 +47,46 @@ class Certificate:
     per_person: bool = False
     rows_of_unit: RowsOfUnit = RowsOfUnit.FIRST
     provenance: Provenance | None = None
+    members: tuple[Certificate, ...] = ()
+
+    @classmethod
+    def of_pool(cls, members: Sequence[Certificate]) -> Certificate:
+        """Say what holds for somebody who is in all of several releases: their μ² add up.
+
+        Whoever is in one of them has its own guarantee, since reading several together is
+        post-processing of each. Where relations differ all is said of replaced units, which are
+        removed and added: twice the μ. docs/proofs/pooled_releases.md
+        """
+        relations = {member.neighbours for member in members}
+        twice = len(relations) > 1
+        mus = [
+            (2.0 if twice and member.neighbours is Neighbours.ADD_REMOVE else 1.0)
+            * (math.inf if member.mu is None else member.mu)
+            for member in members
+        ]
+        finite = all(map(math.isfinite, mus))
+        mu = sqrt_up(sum((Fraction(mu) ** 2 for mu in mus), Fraction(0))) if finite else math.inf
+        eta = sum_up((2.0 if twice else 1.0) * Spent.by(member.releases).eta for member in members)
+        delta = max(member.delta for member in members)
+        persons = all(member.protects_persons for member in members)
+        return cls(
+            epsilon=Spent(mu, eta, 0.0, 0.0).epsilon_at(delta),
+            delta=delta,
+            neighbours=Neighbours.REPLACE if twice else relations.pop(),
+            mu=mu,
+            releases=tuple(
+                replace(release, label=f"release {k}: {release.label}")
+                for k, member in enumerate(members, start=1)
+                for release in member.releases
+                if isinstance(release, GaussianRelease)
+            ),
+            seeded=any(member.seeded for member in members),
+            rows_per_unit=max(member.rows_per_unit for member in members) if persons else 1,
+            per_person=persons,
+            rows_of_unit=members[0].rows_of_unit if persons else RowsOfUnit.FIRST,
+            provenance=members[0].provenance,
+            members=tuple(members),
+        )
 
     @classmethod
     def from_books(
@@ -154,14 +195,23 @@ class Certificate:
         )
 
     def __str__(self) -> str:
-        lines = [self._statement(), self.relation]
+        lines = [self._statement(), self.relation, *self.of_members]
         lines += [f"  {release}" for release in self.releases]
         lines += [] if self.study is None else [f"Study: {self.study}."]
         return "\n".join(lines)
 
+    @property
+    def of_members(self) -> list[str]:
+        """What every release of a pooled model promises its own people, a line each."""
+        return [
+            f"Release {k} promises its own people: {member._statement()}"
+            for k, member in enumerate(self.members, start=1)
+        ]
+
     def _repr_html_(self) -> str:
         parts = [
             cards.paragraph(self._statement()),
+            *map(cards.paragraph, self.of_members),
             cards.paragraph(self.relation),
             cards.table(self.HEADINGS, self.rows()),
         ]
@@ -189,6 +239,8 @@ class Certificate:
         guarantee = self.title
         if self.mu is not None:
             guarantee += f", mu = {text_up(self.mu)}"
+        if self.members:
+            guarantee += f", for somebody who is in all {len(self.members)} releases"
         if self.seeded:
             return f"NOT PRIVATE: a seeded simulation of {guarantee}."
         return f"{guarantee}."

@@ -78,6 +78,15 @@ class GramRelease:
     target_std: float | None
     fraction: float = 1.0
 
+    def adding_up(self) -> GramRelease:
+        """Return sums whose targets add up to nothing in every row: what noise adds to that goes.
+
+        Of K targets √(1 − 1/K) of the noise on sums with features is left.
+        """
+        K = self.cross.shape[1]
+        centred = self.cross - self.cross.mean(axis=1, keepdims=True)
+        return replace(self, cross=centred, cross_std=self.cross_std * math.sqrt(1.0 - 1.0 / K))
+
     def for_all(self, part: RowPart | None) -> GramRelease:
         """Return sums that stand for all rows where those of a part were asked."""
         return self if part is None else replace(self.times(part.of), fraction=part.fraction)

@@ -62,10 +62,10 @@ _A_CATEGORY_OR_DATES = Words(
     "choose “predict from it: a category” if it holds levels, type dates as its bounds if it holds "
     "dates",
 )
-_TWO_CLASSES = Words(
-    "fit a PrivateGPClassifier if it holds two classes",
-    "name it with --classes if it holds two classes",
-    "choose “yes or no” if it holds two classes",
+_CLASSES = Words(
+    "fit a PrivateGPClassifier if it holds classes",
+    "name it with --classes if it holds classes",
+    "choose “yes or no”, or several classes, if it holds classes",
 )
 """What a column of text may be meant for, as an input and as a target."""
 _A_NUMBER = Words("name a column of numbers as weights")
@@ -181,7 +181,8 @@ def scaled_rows(
     if units is not None:
         counted = rows_of_units(units, len(X), Quota.of(options, seed))
         usable, readable = usable & counted, readable & counted
-    scaled = scaled_targets(targets, box.centre[:, None], box.half_width[:, None])
+    learned, functions = options.outcome.function_targets(targets), options.functions
+    scaled = scaled_targets(learned, functions.centre[:, None], functions.half_width[:, None])
     return Rows(X, np.where(usable, scaled, 0.0), usable, readable, weights)
 
 
@@ -264,11 +265,11 @@ class RowReader:
         return scaled_rows(X, targets, self.options, None, weights=self._weights(cells))
 
     def _target(self, cells: Cells, k: int) -> Array:
-        """Return numbers, or 0 and 1 for two classes and NaN for what is neither."""
+        """Return numbers, or those of classes and NaN for what is none of them."""
         category = self.options.target_box.category(k)
         name, codes = self.targets[k], self.options.missing_codes.of_target(k)
         if category is None:
-            return self._complete(cells, name, codes, _TWO_CLASSES)
+            return self._complete(cells, name, codes, _CLASSES)
         return cells.levels(name, category)
 
     def _input(self, cells: Cells, k: int, kind: Category | Days | None) -> Array:

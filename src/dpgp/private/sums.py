@@ -36,6 +36,7 @@ def exact_gram(
     features: FeatureMap,
     residuals: RowValues | None = None,
     *,
+    joint: bool = False,
     n_jobs: int | None = None,
     block_rows: int = BLOCK_ROWS,
     leading: int | None = None,
@@ -46,7 +47,8 @@ def exact_gram(
     """
     size = features.rows_per_call or block_rows
     public = public_block(features.filler, source.like, size)
-    return source.total(GramSum(features, residuals, public, leading), n_jobs)
+    question = GramSum(features, residuals, public, leading, joint)
+    return source.total(question, n_jobs)
 
 
 def exact_histograms(
@@ -66,12 +68,16 @@ def exact_count(
 
 @dataclass(frozen=True)
 class GramSum:
-    """Σψψᵀ in integer units. ``public`` is one public row at every place of a block."""
+    """Σψψᵀ in integer units. ``public`` is one public row at every place of a block.
+
+    Targets that are ``joint`` have a norm of at most one together, others a size of one each.
+    """
 
     features: FeatureMap
     residuals: RowValues | None
     public: Rows
     leading: int | None = None
+    joint: bool = False
 
     def partial(self, batches: Iterable[Rows]) -> Partial:
         """Return the sum over all batches."""
@@ -81,13 +87,13 @@ class GramSum:
         return Partial(total, arithmetic)
 
     def _columns(self, block: Rows, out: Array) -> Array:
-        return integer_columns(block, self.features, self.residuals, out)
+        return integer_columns(block, self.features, self.residuals, out, joint=self.joint)
 
     def _arithmetic(self) -> bytes:
         out = workspace(self._dimension, len(self.public))
         psi = real_columns(self.public, self.features, self.residuals, out)
         all_bits = digest(psi[:, 0])
-        check_even(_rounded(psi, self.features.dimension))
+        check_even(_rounded(psi, self.features.dimension, self.joint))
         return all_bits
 
     @property
@@ -151,6 +157,8 @@ def integer_columns(
     features: FeatureMap,
     residuals: RowValues | None = None,
     out: Array | None = None,
+    *,
+    joint: bool = False,
 ) -> Array:
     """Return the integers ψ of every row of a block; zero for rows that cannot be used."""
     psi = real_columns(block, features, residuals, out)
@@ -160,7 +168,7 @@ def integer_columns(
         # √v ψ, whose outer product has weight v: values are clipped before they are weighted
         np.clip(psi[features.dimension :], -1.0, 1.0, out=psi[features.dimension :])
         psi *= np.sqrt(weights_of(block))
-    return _rounded(psi, features.dimension)
+    return _rounded(psi, features.dimension, joint)
 
 
 def real_columns(
@@ -180,10 +188,10 @@ def real_columns(
     return psi
 
 
-def _rounded(psi: Array, d: int) -> Array:
+def _rounded(psi: Array, d: int, joint: bool) -> Array:
     """Round the first ``d`` rows as features and the others as targets, in place."""
     round_columns(psi[:d])
-    round_targets(psi[d:])
+    (round_columns if joint else round_targets)(psi[d:])
     return psi
 
 

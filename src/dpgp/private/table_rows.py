@@ -171,7 +171,7 @@ class TableRows:
     def like(self) -> Rows:
         """No rows, with as many columns."""
         reader = self.files[0].reader
-        inputs, targets = len(reader.inputs), len(reader.targets)
+        inputs, targets = len(reader.inputs), reader.options.n_targets
         weights = None if reader.weight is None else np.empty(0)
         none = Rows(np.empty((0, inputs)), np.empty((targets, 0)), np.empty(0, dtype=bool))
         return replace(none, weights=weights)

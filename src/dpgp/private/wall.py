@@ -111,11 +111,18 @@ class Wall:
 
     def _gram(self, query: GramQuery, mu: float, asked: _Asked) -> GramRelease:
         """Release the Gram matrix of features and clipped residuals."""
-        features, leading = query.features, query.leading
+        if query.joint != self.options.outcome.is_joint:
+            raise ValueError("a row's targets are bounded together, or one by one.")
+        features, leading, joint = query.features, query.leading, query.joint
         totals = exact_gram(
-            asked.rows, features, query.residuals, n_jobs=self.threads, leading=leading
+            asked.rows,
+            features,
+            query.residuals,
+            joint=joint,
+            n_jobs=self.threads,
+            leading=leading,
         )
-        return release_exact_gram(
+        release = release_exact_gram(
             totals,
             features.dimension,
             noise_of_gram(self.options, mu),
@@ -123,7 +130,9 @@ class Wall:
             books=asked.books,
             source=self.source,
             leading=leading,
+            joint=joint,
         )
+        return release.adding_up() if joint else release
 
 
 def release_gram(
@@ -152,14 +161,17 @@ def release_exact_gram(
     books: Bookkeeper,
     source: NoiseSource,
     leading: int | None = None,
+    joint: bool = False,
 ) -> GramRelease:
     """Release an exact Gram matrix whose first ``n_features`` columns are features.
 
     Products of features are those of the ``leading`` ones, where it is said.
     """
-    stds = noise.matrix(n_features, len(totals) - n_features, leading)
+    n_targets = len(totals) - n_features
+    stds = noise.matrix(n_features, n_targets, leading)
     gram = publish_gram(totals, stds, noise, label, books, source)
-    return _in_real_units(gram, noise, n_features, leading)
+    shrunk = shrinkage(n_features), shrinkage(n_targets) if joint else 1.0
+    return _in_real_units(gram, noise, n_features, leading, *shrunk)
 
 
 def release_sum(
@@ -176,13 +188,16 @@ def release_sum(
     return float(publish(totals, stds, sensitivity, sigma, label, books, source, bound=bound)[0])
 
 
-def _in_real_units(gram: Array, noise: GramNoise, d: int, leading: int | None) -> GramRelease:
-    shrunk = shrinkage(d)  # the features carry this public factor: divide it out
+def _in_real_units(
+    gram: Array, noise: GramNoise, d: int, leading: int | None, shrunk: float, of_targets: float
+) -> GramRelease:
+    """Divide out the public factors that features, and targets that are joint, carry."""
+    target_std, both = noise.target_std, shrunk * of_targets
     return GramRelease(
         feature_gram=gram[:d, :d][:leading, :leading] / shrunk**2,
-        cross=gram[:d, d:] / shrunk,
-        target_gram=None if noise.target_std is None else gram[d:, d:],
+        cross=gram[:d, d:] / both,
+        target_gram=None if target_std is None else gram[d:, d:] / of_targets**2,
         feature_std=noise.feature_std / shrunk**2,
-        cross_std=noise.cross_std / shrunk,
-        target_std=noise.target_std,
+        cross_std=noise.cross_std / both,
+        target_std=None if target_std is None else target_std / of_targets**2,
     )

@@ -21,10 +21,19 @@ def guarantee_in_words(certificate: Certificate) -> str:
         Neighbours.REPLACE: f"Replace any one {unit} by {other}",
         Neighbours.ADD_REMOVE: f"Add or remove any one {unit}",
     }[certificate.neighbours]
-    return (
+    words = (
         f"{change}: the probability of anything that could be concluded from this model, by "
         "anybody with whatever other knowledge, changes by a factor of at most "
         f"{factor_text(certificate.epsilon)}, plus {text_up(certificate.delta)}."
+    )
+    if not certificate.members:
+        return words
+    count = len(certificate.members)
+    own = "; ".join(member.title for member in certificate.members)
+    return (
+        f"{count} releases were pooled, which costs nobody anything. Each keeps its own guarantee "
+        f"for its own people: {own}. For somebody who is in all {count} of them their μ² add up. "
+        f"{words}"
     )
 
 

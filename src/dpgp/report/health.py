@@ -153,8 +153,16 @@ class FittedTarget:
         return noise < LARGEST_BIN_NOISE * self.stages[0].n
 
     def share_beyond(self, size: float) -> float:
-        """Return at which share of the inputs the mean is larger than ``size``, up or down."""
-        return float(np.average(np.abs(self.function[0]) > size, weights=self.inputs[1]))
+        """Return at which share of the inputs the mean is larger than ``size``, up or down.
+
+        In halves of what it is cut to, from the middle.
+        """
+        options = self.model.options
+        low, high = options.outcome.bounds(options.functions, self.number)
+        middle = ((low + high) / 2 - options.functions.centre[self.number]) / (
+            options.functions.half_width[self.number]
+        )
+        return float(np.average(np.abs(self.function[0] - middle) > size, weights=self.inputs[1]))
 
 
 Check = Callable[[FittedTarget], str | None]
@@ -165,7 +173,15 @@ def check_health(model: FittedModel) -> tuple[str, ...]:
     targets = [FittedTarget(model, k) for k in range(model.n_targets)]
     found = (check(target) for target in targets for check in _checks(target))
     about_targets = (sentence for sentence in found if sentence is not None)
-    return (*too_little(model), *wrong_bounds(model), *about_targets)
+    return (*too_little(model), *wrong_bounds(model), *different_curves(model), *about_targets)
+
+
+def different_curves(model: FittedModel) -> list[str]:
+    """Say which of several pooled releases is not about the function of the others."""
+    found = model.findings.get("pooled", {})
+    if not any(found.get("between", ())):
+        return []
+    return [f"The pooled releases are not about one function: {found.get('agreement')}"]
 
 
 def _checks(target: FittedTarget) -> tuple[Check, ...]:
@@ -289,7 +305,7 @@ def far_from_forecast(target: FittedTarget) -> str | None:
     high = expected_error(target.model, target.posterior, enough)
     if high >= enough:
         return None
-    scale = float(target.model.options.target_box.half_width[target.number])
+    scale = float(target.model.options.functions.half_width[target.number])
     error, most = (f"{scale * size:.2g}" for size in (target.error, high))
     return (
         f"The error of the mean of {target.name} is about {error}, though {most} at most was to be "

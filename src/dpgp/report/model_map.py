@@ -45,7 +45,7 @@ def surface(model: FittedModel, k: int, x: Array, y: Array) -> Surface:
 def little_known(model: FittedModel, target: int) -> float:
     """Return the sd of the mean beyond which a map is pale, as the report's is."""
     noise = model.posteriors[target].moments.noise
-    return model.outcome.little_known(float(model.options.target_box.half_width[target] * noise))
+    return model.outcome.little_known(float(model.options.functions.half_width[target] * noise))
 
 
 def draw_two_inputs(model: FittedModel, axis: Axes, k: int) -> Axes:

@@ -40,6 +40,7 @@ LINE_HEIGHT = 0.036  # of the panel, for the number of one centile
 MOST_BY_ORDER = 3
 """Inputs up to which all have centiles, in their order; of more, the most important ones."""
 
+BELOW_LINES = "Percentages of new observations below each line."
 AVERAGED = "Averages over the private model of the other inputs, the most important input first."
 
 
@@ -61,7 +62,9 @@ class Centiles(NamedTuple):
     values: Array
 
 
-def draw_model(model: FittedModel, ax: Any = None, target: int | None = None) -> Axes | list[Axes]:
+def draw_model(
+    model: FittedModel, ax: Any = None, target: int | str | None = None
+) -> Axes | list[Axes]:
     """Draw a curve of one input, a map of two, slices of three, averages along some of more."""
     k = model.chosen_target(target)
     with shown_style():
@@ -69,11 +72,11 @@ def draw_model(model: FittedModel, ax: Any = None, target: int | None = None) ->
         if columns == 1:
             return _draw_curve_of_one(model, ax, k)
         if columns == 2 and not has_categories:
-            return draw_two_inputs(model, _panel_axes(ax, 1, (6.4, 4.6))[0], k)
+            return draw_two_inputs(model, panel_axes(ax, 1, (6.4, 4.6))[0], k)
         return _draw_slices(model, ax, k) if columns == 3 else _draw_averages(model, ax, k)
 
 
-def _panel_axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
+def panel_axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
     """Return the axes given, or as many new ones, which share the target's axis."""
     if ax is None:
         rows = -(-count // PANELS_A_ROW)
@@ -89,23 +92,23 @@ def _panel_axes(ax: Any, count: int, size: tuple[float, float]) -> list[Axes]:
 
 
 def _draw_curve_of_one(model: FittedModel, ax: Any, k: int) -> Axes:
-    axes = _panel_axes(ax, 1, (6.4, 4.0))
+    axes = panel_axes(ax, 1, (6.4, 4.0))
     _draw_slice(axes[0], _along(model, k, 0, model.inputs.box.low), model, 0)
     target = model.target_in_words(k)
     entitle(axes[0], f"{target} by {model.input_names[0]}")
-    _label_panels(axes, target, are_ours=ax is None)
+    label_panels(axes, target, are_ours=ax is None)
     return axes[0]
 
 
 def _draw_slices(model: FittedModel, ax: Any, k: int) -> list[Axes]:
     count = model.options.columns
     rows = -(-count // PANELS_A_ROW)
-    axes = _panel_axes(ax, count, (3.3 * min(count, PANELS_A_ROW), 2.9 * rows + 0.5))
+    axes = panel_axes(ax, count, (3.3 * min(count, PANELS_A_ROW), 2.9 * rows + 0.5))
     others = typical_inputs(model)
     for column, axis in enumerate(axes):
         _draw_slice(axis, _along(model, k, column, others), model, column)
         axis.axvline(others[column], color=INK, lw=0.9, ls=":", label="value in the other panels")
-    _label_panels(axes, model.target_in_words(k), are_ours=ax is None)
+    label_panels(axes, model.target_in_words(k), are_ours=ax is None)
     return axes
 
 
@@ -113,7 +116,7 @@ def _draw_averages(model: FittedModel, ax: Any, k: int) -> list[Axes]:
     """Draw averages over the private model of the inputs, along the most important of them."""
     matters = what_matters(model, k)
     count = len(matters.curves)
-    axes = _panel_axes(ax, count, (3.3 * PANELS_A_ROW, 2.9 * -(-count // PANELS_A_ROW) + 0.7))
+    axes = panel_axes(ax, count, (3.3 * PANELS_A_ROW, 2.9 * -(-count // PANELS_A_ROW) + 0.7))
     for axis, curve, share in zip(axes, matters.curves, matters.importance.total, strict=False):
         along, box = curve.along, model.inputs.box
         x = _grid(box, curve.column, len(along.mean))
@@ -122,13 +125,13 @@ def _draw_averages(model: FittedModel, ax: Any, k: int) -> list[Axes]:
         words = f"{share.percent} of the variance ({share.interval})"
         constant = matters.importance.may_be_constant
         axis.set_title("may be constant" if constant else words, fontsize=9.5)
-    _label_panels(axes, model.target_in_words(k), are_ours=ax is None)
+    label_panels(axes, model.target_in_words(k), are_ours=ax is None)
     if ax is None:
         caption_below(axes[0].figure, " ".join([AVERAGED, matters.others]))  # type: ignore[arg-type]
     return axes
 
 
-def _label_panels(axes: list[Axes], target: str, *, are_ours: bool) -> None:
+def label_panels(axes: list[Axes], target: str, *, are_ours: bool) -> None:
     """Name the target, make room for rugs and names, and put one legend over panels of ours."""
     rows = _rows_of(axes)
     for row in rows if are_ours else rows[:1]:
@@ -161,10 +164,10 @@ def _draw_slice(axis: Axes, curve: Bands, model: FittedModel, column: int) -> No
             axis.vlines(curve.x, *band, color=color, lw=bar_width, alpha=bar_alpha, label=words)
     dots: dict[str, Any] = {} if numeric else {"ls": "none", "marker": "o", "mec": "white"}
     axis.plot(curve.x, curve.mean, color=BLUE, label=curve.word, **dots)
-    _finish(axis, curve.x, model, column)
+    finish(axis, curve.x, model, column)
 
 
-def _finish(axis: Axes, x: Array, model: FittedModel, column: int) -> None:
+def finish(axis: Axes, x: Array, model: FittedModel, column: int) -> None:
     """Name an input and its levels, over a rug of where the rows are."""
     box = model.inputs.box
     category, days = box.category(column), box.days(column)
@@ -201,7 +204,7 @@ def _grid(box: Box, column: int, points: int) -> Array:
     return np.linspace(box.low[column], box.high[column], count)
 
 
-def _swept(model: FittedModel, column: int, others: Array) -> tuple[Array, Array]:
+def swept(model: FittedModel, column: int, others: Array) -> tuple[Array, Array]:
     """Return values of one input, all of a category, and unit inputs with the others held."""
     box = model.inputs.box
     x = _grid(box, column, CURVE_POINTS)
@@ -212,7 +215,7 @@ def _swept(model: FittedModel, column: int, others: Array) -> tuple[Array, Array
 
 def _along(model: FittedModel, k: int, column: int, others: Array) -> Bands:
     """Return mean and bands along one input, with the others held."""
-    x, U = _swept(model, column, others)
+    x, U = swept(model, column, others)
     mean, _ = model.mean_and_std(k, U)
     of_function = np.array(model.function_interval(k, U, COVERAGE))
     shown = model.outcome.shows_observations
@@ -222,7 +225,7 @@ def _along(model: FittedModel, k: int, column: int, others: Array) -> Bands:
 
 
 def draw_centiles(
-    model: FittedModel, ax: Any = None, target: int | None = None
+    model: FittedModel, ax: Any = None, target: int | str | None = None
 ) -> Axes | list[Axes]:
     """Draw the centiles of one input as a chart, of more along each with the others held."""
     k, columns = model.chosen_target(target), list(range(model.options.columns))
@@ -233,7 +236,7 @@ def draw_centiles(
         rows = -(-len(columns) // PANELS_A_ROW)
         wide = (3.5 * min(len(columns), PANELS_A_ROW), 3.0 * rows + 0.6)
         size = (6.4, 4.4) if len(columns) == 1 else wide
-        axes = _panel_axes(ax, len(columns), size)
+        axes = panel_axes(ax, len(columns), size)
         for axis, column in zip(axes, columns, strict=True):
             _draw_chart(axis, centiles_along(model, k, column, others), model, column)
         for row in _rows_of(axes):
@@ -242,13 +245,14 @@ def draw_centiles(
         if ax is None:
             make_room(_rows_of(axes))
         if len(columns) > 1 and ax is None:
-            caption_below(axes[0].figure, _held(model, others))  # type: ignore[arg-type]
+            below = f"{BELOW_LINES} {held_in_words(model, others)}"
+            caption_below(axes[0].figure, below)  # type: ignore[arg-type]
     return axes[0] if len(columns) == 1 else axes
 
 
 def centiles_along(model: FittedModel, k: int, column: int, others: Array) -> Centiles:
     """Return the centiles of a growth chart along one input, with the others held."""
-    x, U = _swept(model, column, others)
+    x, U = swept(model, column, others)
     law = model.observations(k, U)
     return Centiles(x, CENTILES, np.array([law.quantile(level) for level in CENTILES]))
 
@@ -261,7 +265,7 @@ def _draw_chart(axis: Axes, chart: Centiles, model: FittedModel, column: int) ->
         far = abs(level - 0.5)
         width, alpha = (2.2, 1.0) if far == 0 else (1.3, 1.0 - 1.1 * far)
         axis.plot(chart.x, values, color=BLUE, lw=width, alpha=alpha, **style)
-    _finish(axis, chart.x, model, column)
+    finish(axis, chart.x, model, column)
     low, high = axis.get_ylim()
     heights = _apart(chart.values[:, -1], LINE_HEIGHT * (high - low))
     place: Any = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
@@ -279,15 +283,11 @@ def _apart(ends: Array, gap: float) -> Array:
     return np.asarray((up + down) / 2)
 
 
-def _held(model: FittedModel, others: Array) -> str:
+def held_in_words(model: FittedModel, others: Array) -> str:
     """Say at which values the other inputs are held."""
     box, names = model.inputs.box, model.input_names
     texts = [
         f"{name} = {box.in_words(column, value, '.3g')}"
         for column, (name, value) in enumerate(zip(names, others, strict=True))
     ]
-    return (
-        "Percentages of new observations below each line. Other inputs held at "
-        + ", ".join(texts)
-        + "."
-    )
+    return f"Other inputs held at {', '.join(texts)}."

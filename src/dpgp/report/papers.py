@@ -79,7 +79,7 @@ def _section(title: str, sentences: Sequence[str]) -> str:
 
 def _names(model: FittedModel) -> tuple[list[str], list[str]]:
     """Return targets and inputs as a sentence can have them."""
-    return [_plain(name) for name in model.target_names], [_plain(n) for n in model.input_names]
+    return [_plain(name) for name in model.predicted_names], [_plain(n) for n in model.input_names]
 
 
 def _plain(name: str) -> str:

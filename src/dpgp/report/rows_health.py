@@ -77,11 +77,12 @@ def few_rows(model: FittedModel) -> str | None:
 
 
 def few_events(model: FittedModel) -> str | None:
-    """The rarer of two classes is too rare, by the average of the probabilities."""
+    """The rarest class is too rare, by the averages of the probabilities."""
     if not model.outcome.law_is_known:
         return None
     options, (X, shares) = model.options, weighted_rows(model)
-    prevalence = float(np.clip(shares @ model.mean_and_std(0, model.inputs(X))[0], 0.0, 1.0))
+    averages = [shares @ mean for mean, _ in model.means_and_stds(model.inputs(X))]
+    prevalence = float(np.clip(min(averages), 0.0, 1.0))
     mu = model.row_weight * mu_of_guarantee(options.epsilon, options.delta)
     words = model.outcome.few_events(model.stages[0][0].n, mu, prevalence)
     return f"{words[0].upper()}{words[1:]}." if words else None

@@ -27,6 +27,7 @@ INK: Final = "#222222"
 GREY: Final = "#8A8A8A"
 PALE: Final = "#C9C9C9"
 
+SERIES: Final = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
 SEQUENTIAL: Final = "viridis"
 
 CAPTION_LETTER: Final = 0.075

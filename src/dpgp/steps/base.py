@@ -69,12 +69,14 @@ class GramQuery:
     r""":math:`\sum\psi\psi^\top` of features and values in [−1, 1], :math:`\psi = (\phi, s\,r)`.
 
     Of the products of features only those of the ``leading`` ones are wanted, where it is said:
-    what nobody reads needs no noise.
+    what nobody reads needs no noise. Values that are ``joint`` have a norm of at most one together,
+    and add up to nothing.
     """
 
     features: FeatureMap
     residuals: RowValues
     leading: int | None = None
+    joint: bool = False
 
 
 Query = CountQuery | HistogramQuery | GramQuery
@@ -89,9 +91,10 @@ def count_noise(options: Options, histograms: int, mu: float) -> float:
 def noise_of_gram(options: Options, mu: float) -> GramNoise:
     """Return the noise on a Gram matrix of features and all targets, of weight one together.
 
-    At this weight the noise on the sums with the targets is that of releasing them alone.
+    At this weight the noise on the sums with the targets is that of releasing them alone. Classes
+    of one target have a norm of at most one together, as if they were one.
     """
-    targets = options.n_targets
+    targets = options.bounded_targets
     return gram_noise(
         mu,
         1.0 / math.sqrt(targets),

@@ -190,10 +190,9 @@ class Known:
         fit = MetricFit(
             self.inputs, dictionary, self.locations, self.n, self.kappa, options.outcome, growth
         )
-        phi = self.line.features.evaluate(rows).T
-        fit.take_stage(
-            self.line.release, phi, self.line.weight, renew=False, places=self._told_by_line()
-        )
+        line = self.line
+        phi, places = line.features.evaluate(rows).T, self._told_by_line()
+        fit.take_stage(line.release, line.features, phi, line.weight, renew=False, places=places)
         return fit
 
     def _family(self, rows: Array) -> Family:
@@ -261,6 +260,7 @@ class Known:
             density=self._density(),
             certificate=certificate,
             findings=self.findings,
+            recorded=self.fit.recorded,
         )
         return replace(model, log_odds=log_odds_of(model))
 

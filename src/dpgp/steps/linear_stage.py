@@ -66,7 +66,8 @@ class LinearStage:
         weights = np.zeros((len(places), line.dimension))
         weights[:, 0] = [place.centre / np.sqrt(CONSTANT_SHARE) for place in places]
         clips = [place.scale * first_clip(place, known.kappa) for place in places]
-        return GramQuery(line, Residuals(line, weights, np.array(clips)))
+        residuals = Residuals(line, weights, np.array(clips))
+        return GramQuery(line, residuals, joint=known.options.outcome.is_joint)
 
     def learn(self, known: Known, release: GramRelease) -> None:
         """Draw inputs of these moments; the line itself is read when their model is complete."""

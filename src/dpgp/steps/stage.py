@@ -62,7 +62,8 @@ class Stage:
         times = 1 if self.part is None else self.part.of
         features = fit.ask(times * noise_of_gram(known.options, mu).cross_std)
         leading = LEADING if known.options.learns_metric else None
-        return GramQuery(features, fit.residuals(fit.centres, fit.clips), leading)
+        residuals = fit.residuals(fit.centres, fit.clips)
+        return GramQuery(features, residuals, leading, known.options.outcome.is_joint)
 
     def learn(self, known: Known, release: GramRelease) -> None:
         """Update the beliefs about every target, and every second time the dictionary."""

@@ -166,7 +166,7 @@ def _plan_of(study: Study, rows: int, prevalence: float | None) -> Plan:
 
 
 def _points(curve: Curve, options: Options) -> list[dict[str, Any]]:
-    size = 2.0 * float(options.target_box.half_width[0])
+    size = 2.0 * float(options.functions.half_width[0])
     columns = (curve.values, curve.rmse, curve.low, curve.high, curve.interval_width, curve.floor)
     return [
         {

@@ -83,7 +83,7 @@ def fitted(folder: Path, table: str, voice: Voice) -> tuple[FittedModel, str]:
         model = of_study(fit_study(study, rows, ledger), study)
     folder.mkdir(parents=True, exist_ok=True)  # who removed it did not get back what was spent
     save_model(model, folder / MODEL_FILE)
-    return model, study.title or title_of(model.target_names, model.input_names)
+    return model, study.title or title_of(model.predicted_names, model.input_names)
 
 
 def _how_far(journey: Journey) -> dict[str, float | None]:

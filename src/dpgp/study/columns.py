@@ -96,17 +96,7 @@ def read_level_columns(texts: Sequence[str] | None) -> tuple[LevelColumn, ...] |
 
 def read_classes(text: str | None) -> LevelColumn | None:
     """Read the column of ``--classes``; None where there is none."""
-    return None if text is None else checked_classes(_read_level_column("--classes", text))
-
-
-def checked_classes(column: LevelColumn) -> LevelColumn:
-    """Return a column of two classes; a UsageError where there are more."""
-    if len(column.levels) != 2:
-        raise UsageError(
-            f"'{column.name}' has {len(column.levels)} classes and must have two; of more, fit "
-            "each against all others, in a column of its own."
-        )
-    return column
+    return None if text is None else _read_level_column("--classes", text)
 
 
 def _read_level_column(option: str, text: str) -> LevelColumn:

@@ -16,7 +16,6 @@ from dpgp.study.columns import (
     Column,
     LevelColumn,
     WeightColumn,
-    checked_classes,
     checked_codes,
     checked_column,
     checked_levels,
@@ -128,10 +127,9 @@ def levels_of(entry: Entry) -> tuple[LevelColumn, ...]:
 
 def classes_of(entry: Entry) -> LevelColumn:
     """Return the one column of classes of a study file."""
-    rule = 'must hold one column with its two public labels, as in \'smoker: ["no", "yes"]\''
+    rule = 'must hold one column with its public labels, as in \'smoker: ["no", "yes"]\''
     ((name, levels),) = entry.columns(f"{rule}; {WHY_LEVELS_ARE_PUBLIC}", most=1)
-    column = _level_column(entry, name, levels)
-    return entry.checked(lambda: checked_classes(column))
+    return _level_column(entry, name, levels)
 
 
 def codes_of(entry: Entry) -> tuple[CodeColumn, ...]:

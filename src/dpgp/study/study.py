@@ -135,9 +135,9 @@ class Study:
     def _check_columns(self) -> None:
         """Raise where the columns are not all there, or some options contradict others."""
         if self.targets is not None and self.classes is not None:
-            raise _contradict("target_bounds", "classes", "a model has numbers or two classes")
+            raise _contradict("target_bounds", "classes", "a model has numbers or classes")
         if self.counts and self.classes is not None:
-            raise _contradict("counts", "classes", "two classes are not counted")
+            raise _contradict("counts", "classes", "classes are not counted")
         if not self.predicted:
             raise option("target_bounds").needed()
         if not self.inputs:
@@ -151,7 +151,7 @@ class Study:
     @property
     def _target_box(self) -> Box:
         from dpgp.categories import Category
-        from dpgp.outcomes.yes_no import class_box
+        from dpgp.outcomes.labels import class_box
 
         if self.classes is None:
             return _box(self.predicted, "target_bounds")

@@ -133,7 +133,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "classes", ClassesValue(),
-        "Instead of --target: a column of two public labels, the one that counts as yes last.",
+        "Instead of --target: a column of public labels, of two the one that counts as yes last.",
         python=(CLASSIFIER, PLAN), commands=COMMANDS, key="classes",
         field="yes or no: one of two classes",
     ),

@@ -243,13 +243,13 @@ class LevelsValue(Value):
 
 @dataclass(frozen=True)
 class ClassesValue(Value):
-    """The one column of two public classes."""
+    """The one column of public classes."""
 
-    metavar: str | None = "NAME:NO,YES"
+    metavar: str | None = "NAME:LABEL,LABEL"
     entry: Callable[[Entry], Any] = classes_of
 
     def of_command(self, flag: str, value: Any) -> LevelColumn | None:
-        """Read NAME:NO,YES."""
+        """Read NAME:LABEL,LABEL, of all labels."""
         return read_classes(value)
 
     def plain(self, value: LevelColumn) -> dict[str, Any]:

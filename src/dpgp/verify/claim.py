@@ -222,16 +222,21 @@ def recomputed_delta(claim: Claim, spared: float = 0.0) -> float:
 
     One where the noise is none that is drawn; ``spared`` is a share of all noise to leave out.
     """
-    from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
-
     mu = recomputed_mu(claim)
     if not (noise_is_drawn(claim) and LEAST_MU <= mu <= MOST_MU):
         return 1.0
     eta = math.fsum(release.discretisation for release in claim.releases)
+    return delta_of(mu / (1.0 - spared), eta, claim.epsilon)
+
+
+def delta_of(mu: float, eta: float, epsilon: float) -> float:
+    """δ at ε of noise of this μ, whose integers cost η beyond."""
+    from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
+
     with np.errstate(all="ignore"):  # of an ε beyond all reason
-        delta = GaussianPrivacyLoss((1.0 - spared) / mu).get_delta_for_epsilon(claim.epsilon - eta)
+        delta = GaussianPrivacyLoss(1.0 / mu).get_delta_for_epsilon(epsilon - eta)
     # δ' = e^η(δ + e^ε β)
-    return min(1.0, math.exp(eta) * (float(delta) + math.exp(min(claim.epsilon + LOG_TAIL, 0.0))))
+    return min(1.0, math.exp(eta) * (float(delta) + math.exp(min(epsilon + LOG_TAIL, 0.0))))
 
 
 def composed_epsilon(claim: Claim) -> float | None:

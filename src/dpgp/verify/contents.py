@@ -49,7 +49,8 @@ class ClaimedFit:
     ``n`` is the number of rows that the model was computed with, ``rows`` the one that the budget
     was split for. ``coordinates`` has one for every input of numbers and every indicator of a
     category, ``levels`` the most of any category, and ``counted_levels`` are how many columns of
-    levels rows may be unusable by, beside numbers. ``laws_are_known`` says that new observations
+    levels rows may be unusable by, beside numbers. Targets that ``are_joint`` are the classes of
+    one, whose residuals are bounded together. ``laws_are_known`` says that new observations
     scatter by the normal law, which no release tells, and ``asks_parts`` that stages may ask parts
     of the rows. ``row_weight`` is what a row of the model weighs, one where rows have no weights;
     all else is in whole rows.
@@ -64,7 +65,8 @@ class ClaimedFit:
     levels: int
     counted_levels: int
     targets: int
-    is_yes_no: bool
+    has_classes: bool
+    are_joint: bool
     learns_metric: bool
     may_warp: bool
     calibrates: bool
@@ -89,8 +91,8 @@ class ClaimedFit:
 
     @property
     def clips(self) -> bool:
-        """Whether residuals are clipped: nowhere without noise, and never those of yes and no."""
-        return not (self.is_unlimited or self.is_yes_no)
+        """Whether residuals are clipped: nowhere without noise, and never those of classes."""
+        return not (self.is_unlimited or self.has_classes)
 
 
 def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
@@ -99,9 +101,9 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
     models = as_items(document.get("models"), "models", MOST_TARGETS)
     levels = _levels(inputs)
     columns = len(as_items(inputs.get("low"), "inputs.low", LARGEST))
-    is_yes_no = _object(document, "targets").get("classes") is not None
+    has_classes = _object(document, "targets").get("classes") is not None
     is_weighted = settings.get("weight_bound") is not None
-    complete = settings.get("missing") == "error" and not is_yes_no and not is_weighted
+    complete = settings.get("missing") == "error" and not has_classes and not is_weighted
     findings = _object(document, "findings", optional=True)
     row_weight = _row_weight(findings) if is_weighted else None
     stages = as_items(document.get("stages"), "stages", MOST_STAGES)
@@ -113,9 +115,10 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
         columns=columns,
         coordinates=columns + sum(0 if count == 2 else count - 1 for count in levels),
         levels=max(levels, default=0),
-        counted_levels=len(levels) + is_yes_no if settings.get("missing") == "ignore" else 0,
+        counted_levels=len(levels) + has_classes if settings.get("missing") == "ignore" else 0,
         targets=len(models),
-        is_yes_no=is_yes_no,
+        has_classes=has_classes,
+        are_joint=has_classes and len(models) > 1,
         learns_metric=columns >= MANY_INPUTS or bool(levels),
         may_warp=as_flag(settings.get("warp"), "settings.warp"),
         calibrates=as_flag(settings.get("calibrate"), "settings.calibrate"),

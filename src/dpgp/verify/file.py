@@ -25,6 +25,7 @@ from dpgp.verify.claim import (
     sensitivities_follow,
 )
 from dpgp.verify.contents import ClaimedFit, read_fit
+from dpgp.verify.pooled import members_of, wrong_composition
 from dpgp.verify.steps import (
     expected_steps,
     wrong_order,
@@ -73,10 +74,30 @@ def verify(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
     document = read_document(path)
     if not isinstance(document, dict) or document.get("kind") != "dpgp model":
         raise ModelFileError("this is not a model of dpgp.")
+    if "members" in document:
+        return (_integrity(document), *_pooled(document))
+    return (_integrity(document), *_verified(document))
+
+
+def _pooled(document: dict[str, Any]) -> Iterator[Finding]:
+    """Verify every release by itself, and their guarantee together."""
+    members = members_of(document)
+    for number, member in enumerate(members, start=1):
+        found = _verified(member)
+        wrong = [f"{each.question}: no, {each.detail}" for each in found if not each.holds]
+        question = f"release {number} of {len(members)} holds by itself"
+        yield _contradictions(question, wrong, f"{len(found)} checks, model {member.get('id')}")
+    question = "for somebody in all releases their μ² add up"
+    claim = read_claim(document.get("guarantee"))
+    said = f"claimed ({claim.epsilon:g}, {claim.delta:g}), μ = {claim.mu:.6g}"
+    yield _contradictions(question, wrong_composition(document, members), said)
+
+
+def _verified(document: dict[str, Any]) -> tuple[Finding, ...]:
+    """Check a release whose digest was checked."""
     claim = read_claim(document.get("guarantee"))
     fit = read_fit(document, claim)
     return (
-        _integrity(document),
         _privacy(claim),
         _source(claim),
         _words(claim, document.get("about")),

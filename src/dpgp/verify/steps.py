@@ -85,7 +85,7 @@ def _counted(fit: ClaimedFit) -> int:
 
 
 def _two(fit: ClaimedFit) -> float:
-    """‖φ‖² ≤ 1, and the squares of K targets of weight 1/√K."""
+    """‖φ‖² ≤ 1, and the squares of K targets of weight 1/√K, or of the classes of one."""
     return 2.0
 
 
@@ -119,7 +119,7 @@ BEFORE_STAGES = (
     PlannedStep(
         "target histograms", "histograms", _targets,
         lambda fit, release: _exactly(fit.targets * shares.target_bins(fit)),
-        lambda fit: fit.learns_metric and not fit.is_yes_no, shares.for_targets,
+        lambda fit: fit.learns_metric and not fit.has_classes, shares.for_targets,
         lambda fit: "target histograms" in fit.findings,
     ),
     PlannedStep(
@@ -293,22 +293,31 @@ def wrong_stages(fit: ClaimedFit) -> Iterator[str]:
         return
     for release, stage in zip(made, fit.stages, strict=True):
         times = 1.0 / (fit.row_weight or 1.0)
-        if (stage.features is None) != fit.learns_metric or not _is_noise_of(release, stage, times):
+        stated = _is_noise_of(release, stage, times, fit.are_joint)
+        if (stage.features is None) != fit.learns_metric or not stated:
             yield f"the noise of '{release.label}'"
 
 
-def _is_noise_of(release: ClaimedRelease, stage: ClaimedStage, times: float) -> bool:
+def _is_noise_of(
+    release: ClaimedRelease, stage: ClaimedStage, times: float, are_joint: bool
+) -> bool:
     """σ_b = σ/z², σ_a = clip·σ/(√2 s z) and σ_c = clip²σ/s² with z = 1 − √d/2²⁰, ‖ψ‖² = 1 + Ks².
 
     Sums of a part stand for all rows: they and their noise are multiplied by how many there are,
     and sums of rows with weights by how many of these make a whole one.
+    Of K classes the norm is bounded and one clip is that of all, s = (1 − √K/2²⁰), and √(1 − 1/K)
+    of the noise on their sums with features is left where these add up to nothing.
     """
     targets = len(stage.targets)
-    weight = math.sqrt(max(release.size - 1.0, ROUNDING) / targets)
-    z = _shrinkage(stage.features or _features_of(release, targets))
+    weight = math.sqrt(max(release.size - 1.0, ROUNDING) / (1 if are_joint else targets))
+    z, left = _shrinkage(stage.features or _features_of(release, targets)), 1.0
+    if are_joint:
+        weight, left = weight * _shrinkage(targets), math.sqrt(1.0 - 1.0 / targets)
+        if len({clip for clip, _, _ in stage.targets}) > 1:
+            return False
     sigma = times * release.noise_std * (1 if release.part is None else release.part[1])
     return are_close(stage.sigma_b, sigma / z**2) and all(
-        are_close(sigma_a, clip * sigma / (math.sqrt(2.0) * weight * z))
+        are_close(sigma_a, left * clip * sigma / (math.sqrt(2.0) * weight * z))
         and are_close(sigma_c, clip * clip * sigma / weight**2)
         for clip, sigma_a, sigma_c in stage.targets
     )

@@ -322,7 +322,7 @@ def test_sampling_errors_of_a_record_are_those_of_its_gram_matrix():
     cross = np.array([[30.0], [40.0]])
     release = GramRelease(n * B, cross, np.array([[n * square]]), 0.1, 2.0, 0.1)
     clip = fit.targets[0].clip
-    fit.take_stage(release, phi, 1.0, renew=False)
+    fit.take_stage(release, DICTIONARY.features, phi, 1.0, renew=False)
     (record,) = fit.targets[0].records
     # along the eigenvectors of B: sums of squares are those of the release
     assert np.sum(record.a**2) * clip**-2 >= np.sum((cross / n) ** 2)
@@ -356,7 +356,7 @@ def some_release(phi, n, part=None):
 def fit_of(phi, n, part=None, **asked):
     inputs = UnitInputs(Box.from_bounds((-1, 1), 4))
     fit = MetricFit(inputs, DICTIONARY, [Location(0.0, 0.3)], n, 1.0, **asked)
-    fit.take_stage(some_release(phi, n, part), phi, 1.0, renew=False)
+    fit.take_stage(some_release(phi, n, part), DICTIONARY.features, phi, 1.0, renew=False)
     return fit
 
 
@@ -374,7 +374,7 @@ def test_a_dictionary_grows_before_all_rows_are_asked():
     phi, more = SYNTHETIC[:, :2] / 2.0, SYNTHETIC[:96]
     fit = fit_of(phi, 1000.0, growth=Growth(2, more))
     assert fit.dictionary.features.dimension == 60
-    fit.take_stage(some_release(phi, 1000.0), phi, 1.0, renew=True)
+    fit.take_stage(some_release(phi, 1000.0), DICTIONARY.features, phi, 1.0, renew=True)
     assert fit.dictionary.features.dimension == 96
     assert len(fit.centres[0]) == 96
     assert len(fit.targets[0].records) == 2

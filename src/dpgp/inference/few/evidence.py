@@ -14,7 +14,7 @@ are combined by least squares; the rest is one linear Gaussian model,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -93,11 +93,29 @@ def combine_stages(
 ) -> Measurement:
     """Combine the stages by least squares, with the error of B shared between them."""
     law = gaussian_law() if law is None else law
+    slopes, added = corrections(stages, gram, moments, law)
+    return replace(combine_corrected(stages, slopes, added, gram, moments), law=law)
+
+
+def corrections(
+    stages: Sequence[StageRelease], gram: GramEstimate, moments: Moments, law: ResidualLaw
+) -> tuple[Array, Array]:
+    """Return what clipping left of the signal of every stage, and the variance that it added."""
+    pairs = [_clipping(stage, moments.w - stage.w0, gram, moments, law) for stage in stages]
+    slopes, added = np.transpose(pairs)
+    return slopes, added
+
+
+def combine_corrected(
+    stages: Sequence[StageRelease],
+    slopes: Array,
+    added: Array,
+    gram: GramEstimate,
+    moments: Moments,
+) -> Measurement:
+    """Combine stages of which it is known what clipping did."""
     # v_k = w − w_k
     moved = np.stack([moments.w - stage.w0 for stage in stages])
-    slopes, added = np.transpose(
-        [_clipping(s, v, gram, moments, law) for s, v in zip(stages, moved, strict=True)]
-    )
     noise = np.array([stage.sigma_a for stage in stages]) / slopes
     omega = _combination(noise, gram, moments.V, moved)
     # a = Σ_k ω_k (A_k/g_k + B w_k)
@@ -110,7 +128,7 @@ def combine_stages(
     Lambda, U = eigh(gram.B, Q)
     # clipping errs alike in all stages: σ_R = Σ_k ω_k σ_Rk
     distortion = float(np.sum(omega * np.sqrt(added))) ** 2
-    return Measurement(omega @ parts, gram.B, distortion, U, np.maximum(Lambda, 0.0), law)
+    return Measurement(omega @ parts, gram.B, distortion, U, np.maximum(Lambda, 0.0))
 
 
 def _clipping(

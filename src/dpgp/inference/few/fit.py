@@ -10,20 +10,19 @@ import numpy as np
 
 from dpgp.features.inputs import BoxFeatures, Residuals
 from dpgp.inference.clip_choice import ClipInterval
-from dpgp.inference.few.gram_estimate import DoubtedEstimate, density_estimate
+from dpgp.inference.few.gram_estimate import density_behind
 from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import InputModel
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
+from dpgp.inference.recorded import Corrections, GridRecords, RecordedGuard
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
+from dpgp.outcomes import OutcomeKind
 from dpgp.types import Array
 
 if TYPE_CHECKING:
     from dpgp.privacy.mechanism import GramRelease
-
-EXACT_DENSITY = 1e-3
-"""Noise, as a share of the rows, that an exact Gram matrix is read with to find a density."""
 
 
 class FixedFit:
@@ -42,18 +41,27 @@ class FixedFit:
 
     def take(self, release: GramRelease, share: float, *, renew: bool) -> None:
         """Update the beliefs about every target."""
-        for k, fit in enumerate(self.targets):
-            fit.add(StageRelease.of(release, k, fit.clip, fit.weights, fit.n, fit.outcome))
+        asked = zip(self.targets, self.clips, self.centres, strict=True)
+        for k, (fit, clip, centre) in enumerate(list(asked)):
+            fit.add(StageRelease.of(release, k, clip, centre, fit.n, fit.outcome))
 
     @property
     def centres(self) -> list[Array]:
-        """The means of the weights so far, 0 before the first stage."""
-        return [fit.weights for fit in self.targets]
+        """The means of the weights so far, 0 before the first stage; of classes they add up."""
+        weights = [fit.weights for fit in self.targets]
+        return list(weights - np.mean(weights, axis=0)) if self._outcome.is_joint else weights
 
     @property
     def clips(self) -> list[float]:
-        """Where the next stage clips residuals."""
+        """Where the next stage clips residuals, one by one or their norm."""
+        if self._outcome.is_joint:
+            values = np.array(self.centres) @ self.targets[0].models[0].atoms.T
+            return [self._outcome.joint_clip(values)] * len(self.targets)
         return [fit.clip for fit in self.targets]
+
+    @property
+    def _outcome(self) -> OutcomeKind:
+        return self.targets[0].outcome
 
     @property
     def residual_sds(self) -> list[float]:
@@ -100,15 +108,29 @@ class FixedFit:
     def input_model(self) -> InputModel:
         """The density of the inputs behind the estimate of B."""
         state, model = self.targets[0].fitted
-        n, gram = self.targets[0].n, state.gram
-        found = (
-            gram.density
-            if isinstance(gram, DoubtedEstimate)
-            else density_estimate(gram.B, EXACT_DENSITY * n, model.atoms, model.positions, n)
-        )
+        found = density_behind(state.gram, model.atoms, model.positions, self.targets[0].n)
         return InputModel(model.positions, found.weights, found.weights_covariance)
+
+    @property
+    def recorded(self) -> GridRecords:
+        """What was measured, for whoever reads it again."""
+        model = self.targets[0].fitted[1]
+        return GridRecords(
+            features=model.features,
+            places=model.positions,
+            gram_stages=tuple(self.targets[0].stages),
+            corrections=tuple(Corrections(*fit.corrections) for fit in self.targets),
+            biases=tuple(fit.bias for fit in self.targets),
+            guards=tuple(_guard(fit, model.atoms) for fit in self.targets),
+            rows_per_unit=self.targets[0].rows_per_unit,
+        )
 
     @property
     def releases(self) -> tuple[tuple[StageRelease, ...], ...]:
         """What stages released, target by target."""
         return tuple(tuple(fit.stages) for fit in self.targets)
+
+
+def _guard(fit: TargetFit, atoms: Array) -> RecordedGuard | None:
+    found = fit.recorded_guard
+    return None if found is None else RecordedGuard.of(*found, atoms)

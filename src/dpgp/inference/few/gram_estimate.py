@@ -31,6 +31,9 @@ below one but for fluctuations (`missed_mass`), and a tenth is left for them."""
 SUM_ERROR = 1e-3
 """Relative sd of Σp in the covariance of p: n is known, but zero would be an infinite precision."""
 
+EXACT_DENSITY = 1e-3
+"""Noise, as a share of the rows, that an exact Gram matrix is read with to find a density."""
+
 ROUNDING = 1e-13
 """Eigenvalues below this share of the largest are rounding errors."""
 
@@ -133,6 +136,13 @@ def estimate_gram(stages: Sequence[StageRelease], atoms: Array, positions: Array
     sd = density_sd(B_hat, sigma_b, atoms, positions, n)
     density = density_estimate(B_hat, sigma_b, atoms, positions, n, sd)
     return DoubtedEstimate(density, projected, doubt(B_hat, sigma_b, density.B))
+
+
+def density_behind(gram: GramEstimate, atoms: Array, positions: Array, n: float) -> DensityEstimate:
+    """Return the density of the inputs behind an estimate of B."""
+    if isinstance(gram, DoubtedEstimate):
+        return gram.density
+    return density_estimate(gram.B, EXACT_DENSITY * n, atoms, positions, n)
 
 
 def missed_mass(B_hat: Array, sigma_b: float, B: Array) -> float:

@@ -25,11 +25,19 @@ from dpgp.inference.few.evidence import (
     Measurement,
     combine_stages,
     condition,
+    corrections,
     mean_square,
     prior_covariances,
 )
 from dpgp.inference.few.gram_estimate import GramEstimate, estimate_gram
-from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, EarlyMean, apply_guard, embed
+from dpgp.inference.guard import (
+    CONSTANT_SHARE,
+    NO_BIAS,
+    BiasPrior,
+    EarlyMean,
+    apply_guard,
+    embed,
+)
 from dpgp.inference.hyperparameters import (
     HyperPrior,
     Proposal,
@@ -183,6 +191,7 @@ class TargetFit:
         self.states: list[State | None] = [None] * len(kernels)
         self.early: EarlyMean | None = None
         self.guarded: Moments | None = None
+        self.guard_release: StageRelease | None = None
 
     @property
     def best(self) -> int:
@@ -263,6 +272,7 @@ class TargetFit:
     def guard(self, release: StageRelease) -> None:
         """Take the guard's release and correct the mean."""
         state, model = self.fitted
+        self.guard_release = release
         measurement = combine_stages(self.stages, state.gram, state.moments, self.residual.law)
         L = model.guard_embedding
         guarded = apply_guard(
@@ -272,13 +282,35 @@ class TargetFit:
             state.moments,
             L,
             bias=self._bias_at(self.stages[-1].clip),
-            beyond=beyond_interval(self.residual.law, self._noise, release.interval, self._widest),
+            beyond=self._beyond(release),
         )
         if self.early is not None:
             bias = self._bias_at(self.early.clip)
             suspicion = self.residual.law.suspicion
             guarded = self.early.correct(guarded, state.gram, L, bias, suspicion)
         self.guarded = guarded
+
+    def _beyond(self, guard: StageRelease) -> float:
+        """Return the rms of what the guard's own clip may hide."""
+        return beyond_interval(self.residual.law, self._noise, guard.interval, self._widest)
+
+    @property
+    def bias(self) -> BiasPrior:
+        """What the clip of the last stage may have done to the mean."""
+        return self._bias_at(self.stages[-1].clip) if self.outcome.is_clipped else NO_BIAS
+
+    @property
+    def corrections(self) -> tuple[Array, Array]:
+        """What clipping left of the signal of every stage, and the variance that it added."""
+        state, _ = self.fitted
+        return corrections(self.stages, state.gram, state.moments, self.residual.law)
+
+    @property
+    def recorded_guard(self) -> tuple[StageRelease, float] | None:
+        """The guard's release, if there was one, and the rms of what its clip may hide."""
+        if self.guard_release is None:
+            return None
+        return self.guard_release, self._beyond(self.guard_release)
 
     def _bias_at(self, clip: float) -> BiasPrior:
         return BiasPrior.at(self.residual.law, clip, self._noise)

@@ -6,6 +6,8 @@ integrated over by importance sampling.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,7 +17,7 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.inference.clip_choice import beyond_interval
 from dpgp.inference.few.evidence import Measurement
 from dpgp.inference.few.gram_estimate import IsotropicEstimate
-from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, apply_guard, expect_bias
+from dpgp.inference.guard import CONSTANT_SHARE, NO_BIAS, BiasPrior, apply_guard, expect_bias
 from dpgp.inference.hyperparameters import Proposal, WeightedPoints, integrate, thin
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.many.dictionary import Dictionary
@@ -23,11 +25,23 @@ from dpgp.inference.many.records import Evidence, NormalEquations, WeightBelief,
 from dpgp.inference.many.target import Target
 from dpgp.inference.posterior import Moments, Posterior
 from dpgp.inference.stage import StageRelease
+from dpgp.outcomes import Location
 from dpgp.types import Array
 
-POINTS, ROUNDS, DRAWS = 16, 1, 5
-"""Hyperparameters a round of the integral, rounds, and those that a model keeps. By hand: each
-takes a root of d² numbers, and each that is kept a kernel matrix in every prediction."""
+
+class Effort(NamedTuple):
+    """Hyperparameters a round of the integral, rounds, and those that a model keeps.
+
+    By hand: each takes a root of d² numbers, and each that is kept a kernel matrix in every
+    prediction.
+    """
+
+    points: int = 16
+    rounds: int = 1
+    draws: int = 5
+
+
+USUAL = Effort()
 
 LEAST_NOISE = 0.25
 """Smallest share of the residuals' variance that is noise. By hand: what is unknown of f is itself
@@ -55,11 +69,29 @@ def final_of(target: Target, dictionary: Dictionary) -> Final:
     """Return the posterior of a target in units of its public bounds."""
     mean = target.base(dictionary) + dictionary.at_synthetic(target.belief.mean)
     equations = target.read(dictionary, mean)
-    points = _integrate(equations, target, dictionary)
-    scale = target.location.scale
-    beliefs = [condition(equations, dictionary.priors.at(t, scale)) for t in points.thetas]
+
+    def noise(unknown: float) -> float:
+        return math.sqrt(max(target.forecast**2 - unknown, LEAST_NOISE * target.forecast**2))
+
+    return posterior_of(equations, dictionary, target.theta, target.location, noise)
+
+
+def posterior_of(
+    equations: NormalEquations,
+    dictionary: Dictionary,
+    theta: Array,
+    location: Location,
+    noise: Callable[[float], float],
+    effort: Effort = USUAL,
+) -> Final:
+    """Return the posterior about θ, in units of the bounds.
+
+    ``noise`` tells the sd of an observation where so much of f is unknown, both in scales.
+    """
+    points = _integrate(equations, theta, location.scale, dictionary, effort)
+    beliefs = [condition(equations, dictionary.priors.at(t, location.scale)) for t in points.thetas]
     degrees = np.mean([np.sum((belief.root @ equations.J) * belief.root) for belief in beliefs])
-    return Final(_collapse(target, dictionary, points, beliefs), float(degrees))
+    return Final(_collapse(location, dictionary, points, beliefs, noise), float(degrees))
 
 
 def following_scale(
@@ -104,10 +136,8 @@ def guarded(
         IsotropicEstimate(B, 0.0),
         posterior.moments,
         _line(dictionary),
-        bias=_bias(posterior, target, clip),
-        beyond=beyond_interval(
-            target.law, _noise(posterior, target), release.interval, target.widest_interval
-        ),
+        bias=bias_of(posterior, target, clip),
+        beyond=hidden_beyond(release, posterior, target),
     )
     return replace(posterior, moments=found)
 
@@ -116,9 +146,9 @@ def unguarded(
     posterior: Posterior, target: Target, clip: float, dictionary: Dictionary
 ) -> Posterior:
     """Return the posterior where no guard tells what clipping at ``clip`` did."""
-    if _cuts_nothing(target, clip):
+    bias = bias_of(posterior, target, clip)
+    if bias is NO_BIAS:
         return posterior
-    bias = _bias(posterior, target, clip)
     return replace(posterior, moments=expect_bias(posterior.moments, bias, _line(dictionary)))
 
 
@@ -126,8 +156,17 @@ def _cuts_nothing(target: Target, clip: float) -> bool:
     return not target.location.is_clipped or clip >= target.location.reach
 
 
-def _bias(posterior: Posterior, target: Target, clip: float) -> BiasPrior:
+def bias_of(posterior: Posterior, target: Target, clip: float) -> BiasPrior:
+    """Return what clipping residuals at ``clip`` may have done to the mean."""
+    if _cuts_nothing(target, clip):
+        return NO_BIAS
     return BiasPrior.at(target.law, clip, _noise(posterior, target))
+
+
+def hidden_beyond(guard: StageRelease, posterior: Posterior, target: Target) -> float:
+    """Return the rms of what the guard's own clip may hide."""
+    noise = _noise(posterior, target)
+    return beyond_interval(target.law, noise, guard.interval, target.widest_interval)
 
 
 def _noise(posterior: Posterior, target: Target) -> float:
@@ -142,24 +181,28 @@ def _line(dictionary: Dictionary) -> Array:
 
 
 def _integrate(
-    equations: NormalEquations, target: Target, dictionary: Dictionary
+    equations: NormalEquations, theta: Array, scale: float, dictionary: Dictionary, effort: Effort
 ) -> WeightedPoints:
     """Weigh θ by the evidence, around what the stages found."""
-    family, evidence = dictionary.family, Evidence(equations, dictionary, target.location.scale)
+    family, evidence = dictionary.family, Evidence(equations, dictionary, scale)
 
     def log_density(thetas: Array) -> Array:
         return np.array([evidence(theta) + family.log_prior(theta) for theta in thetas])
 
-    if not len(target.theta):
-        return WeightedPoints(target.theta[None], np.ones(1), evidence(target.theta))
-    start = Proposal(target.theta, np.diag(family.spreads**2))
-    points, _ = integrate(log_density, [start], POINTS, ROUNDS)
-    index = thin(points, DRAWS)
-    return WeightedPoints(points.thetas[index], np.full(DRAWS, 1.0 / DRAWS), points.log_integral)
+    if not len(theta):
+        return WeightedPoints(theta[None], np.ones(1), evidence(theta))
+    start = Proposal(theta, np.diag(family.spreads**2))
+    points, _ = integrate(log_density, [start], effort.points, effort.rounds)
+    index, draws = thin(points, effort.draws), effort.draws
+    return WeightedPoints(points.thetas[index], np.full(draws, 1.0 / draws), points.log_integral)
 
 
 def _collapse(
-    target: Target, dictionary: Dictionary, points: WeightedPoints, beliefs: list[WeightBelief]
+    location: Location,
+    dictionary: Dictionary,
+    points: WeightedPoints,
+    beliefs: list[WeightBelief],
+    noise: Callable[[float], float],
 ) -> Posterior:
     """w̄ = Σω w_θ, V̄ = Σω(V_θ + (w_θ − w̄)(w_θ − w̄)ᵀ), back in units of the bounds."""
     means = np.array([belief.mean for belief in beliefs])
@@ -172,19 +215,16 @@ def _collapse(
             for belief, moved in zip(beliefs, centred, strict=True)
         ]
     )
-    place, scale = target.location.centre, target.location.scale
-    unknown = float(np.sum(V * C))
-    noise = np.sqrt(max(target.forecast**2 - unknown, LEAST_NOISE * target.forecast**2))
+    place, scale = location.centre, location.scale
+    sd = scale * noise(float(np.sum(V * C)))
     kernel, thetas = dictionary.family.in_bounds(points.thetas, scale)
     return Posterior(
         features=dictionary.features,
         kernel=kernel,
         moments=Moments(
-            place * dictionary.one + scale * means.mean(axis=0),
-            scale**2 * (V + V.T) / 2,
-            float(scale * noise),
+            place * dictionary.one + scale * means.mean(axis=0), scale**2 * (V + V.T) / 2, sd
         ),
-        thetas=np.column_stack([thetas, np.full(len(thetas), np.log(scale * noise))]),
+        thetas=np.column_stack([thetas, np.full(len(thetas), np.log(sd))]),
         spreads=spreads / spreads.mean(),
         log_evidence=points.log_integral,
     )

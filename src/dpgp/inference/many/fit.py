@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dpgp.features.base import UnitFeatures
 from dpgp.features.inducing import DictionaryValues, ProjectedFeatures
 from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.inference.clip_choice import ClipInterval
@@ -19,11 +20,20 @@ from dpgp.inference.frame import InputModel
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.directions import gradient_metric, water_filled
-from dpgp.inference.many.final import Final, final_of, following_scale, guarded, unguarded
+from dpgp.inference.many.final import (
+    Final,
+    bias_of,
+    final_of,
+    following_scale,
+    guarded,
+    hidden_beyond,
+    unguarded,
+)
 from dpgp.inference.many.plan import MOST_FEATURES
 from dpgp.inference.many.records import WeightBelief, gram_correction, lower_root, operator_of
 from dpgp.inference.many.target import Centre, Measured, Target
 from dpgp.inference.posterior import Posterior
+from dpgp.inference.recorded import MetricRecords, RecordedGuard, RecordedStage, RecordedSums
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
 from dpgp.outcomes import NUMBER, Location, OutcomeKind
@@ -74,6 +84,7 @@ class MetricFit:
             self.targets.append(Target(place, n, kappa, nothing, prior, theta))
         self._asked: ProjectedFeatures | None = None
         self._stages: list[list[StageRelease]] = []
+        self._recorded: list[RecordedStage] = []
         self._guards: tuple[StageRelease, ...] = ()
         self._scales: tuple[LocalScale, ...] = ()
 
@@ -91,19 +102,20 @@ class MetricFit:
             raise ValueError("an answer needs a question.")
         values = self.dictionary.values @ self._asked.P
         norms = np.maximum(np.linalg.norm(values, axis=1), SMALLEST_NORM)
-        self._asked = None
-        self.take_stage(release, values / norms[:, None], share, renew=renew)
+        asked, self._asked = self._asked, None
+        self.take_stage(release, asked, values / norms[:, None], share, renew=renew)
 
     def take_stage(
         self,
         release: GramRelease,
+        features: UnitFeatures,
         phi: Array,
         share: float,
         *,
         renew: bool,
         places: Sequence[Location] = (),
     ) -> None:
-        """Take a stage whose features at the synthetic rows are the rows of ``phi``.
+        """Take a stage whose ``features`` at the synthetic rows are the rows of ``phi``.
 
         Where it told better ``places`` of the targets all is said about these from now on.
         """
@@ -115,8 +127,15 @@ class MetricFit:
         # along the eigenvectors of B the sampling errors of a record are independent
         squares, Q = np.linalg.eigh(B)
         operator, squares = np.asarray(Q.T @ operator), np.maximum(squares, 0.0)
+        clips = self.clips
         for k, target in enumerate(self.targets):
             target.take(_measured(release, k, n, share, Q), operator, squares)
+        sums = [
+            _sums(target, release.cross[:, k] * clip)
+            for k, (target, clip) in enumerate(zip(self.targets, clips, strict=True))
+        ]
+        stage = RecordedStage(features, release.feature_gram, share, release.fraction, tuple(sums))
+        self._recorded.append(stage)
         for target, place in zip(self.targets, places, strict=False):  # none, or one for each
             target.relocate(place)
         value = sum(target.learn(self.dictionary) for target in self.targets)
@@ -126,6 +145,18 @@ class MetricFit:
             self._renew(value)
         for target in self.targets:
             target.move(self.dictionary)
+        if self.outcome.is_joint:
+            self._add_up()
+
+    def _add_up(self) -> None:
+        """Let centres add up to nothing, and clip where no row's residuals together reach."""
+        excess = np.mean(self.centres, axis=0)
+        for target in self.targets:
+            target.shift_centre(-excess, self.dictionary)
+        centres = np.array([target.centre_at_synthetic for target in self.targets])
+        clip = self.outcome.joint_clip(centres)
+        for target in self.targets:
+            target.clip = clip / target.location.scale
 
     def _note(self, release: GramRelease) -> None:
         """Keep the second moments of a stage, without its features."""
@@ -260,6 +291,26 @@ class MetricFit:
         return InputModel(rows, np.full(len(rows), self.n / len(rows)))
 
     @property
+    def recorded(self) -> MetricRecords:
+        """What was measured, for whoever reads it again."""
+        rows = zip(self._finals, self.targets, self._stages[-1], strict=True)
+        values = self.dictionary.values
+        guards = [
+            RecordedGuard.of(guard, hidden_beyond(guard, final.posterior, target), values)
+            for guard, final, target in zip(self._guards, self._finals, self.targets, strict=False)
+        ]
+        return MetricRecords(
+            places=self.dictionary.synthetic,
+            n=self.n,
+            locations=tuple(target.location for target in self.targets),
+            stages=tuple(self._recorded),
+            biases=tuple(
+                bias_of(final.posterior, target, last.clip) for final, target, last in rows
+            ),
+            guards=tuple(guards) or (None,) * len(self.targets),
+        )
+
+    @property
     def releases(self) -> tuple[tuple[StageRelease, ...], ...]:
         """The second moments of all stages, target by target."""
         return tuple(zip(*self._stages, strict=True))
@@ -285,3 +336,10 @@ def _measured(release: GramRelease, target: int, n: float, share: float, basis: 
         rows=n * release.fraction,
         fraction=release.fraction,
     )
+
+
+def _sums(target: Target, A: Array) -> RecordedSums | None:
+    """Return what a stage has just told of a target; None where nearly all was clipped."""
+    if target.corrected is None:
+        return None
+    return RecordedSums(A, *target.corrected, target.centre_at_synthetic)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,6 +103,13 @@ class Measured:
     fraction: float  # of all rows
 
 
+class Corrected(NamedTuple):
+    """What clipping left of the signal of a stage, and what its mean (clip(r)/R)² is taken for."""
+
+    slope: float
+    square: float
+
+
 @dataclass
 class Target:
     """Beliefs about one target between stages."""
@@ -125,6 +133,7 @@ class Target:
     law: ResidualLaw = field(default_factory=gaussian_law)
     unknown: float = 1.0
     measured: tuple[float, Array] = (1.0, np.zeros(1))
+    corrected: Corrected | None = None
 
     def __post_init__(self) -> None:
         self.clip = self.clip or first_clip(self.location, self.kappa)
@@ -146,8 +155,8 @@ class Target:
     @property
     def _largest_residual(self) -> float:
         """Largest distance of 1 or −1 from the centre at the synthetic rows, in scales."""
-        middle, scale = self.location.centre, self.location.scale
-        centre = float(np.abs(middle + scale * self.centre.values).max())
+        scale = self.location.scale
+        centre = float(np.abs(self.centre_at_synthetic).max())
         return min(LARGEST_RESIDUAL, 1.0 + centre) / scale
 
     def take(self, measured: Measured, operator: Array, squares: Array) -> None:
@@ -160,11 +169,13 @@ class Target:
         self.was_useless = filled and self.clip < self.widest and self.location.is_clipped
         if self.was_useless:
             self.clip = self.tau = self.forecast = min(2.0 * self.clip, self.widest)
+            self.corrected = None
             return
-        scale = self.clip / self._slope(self.tau)
         least = min(LEAST_SQUARE, (self.tau / self.clip) ** 2)
+        slope, square = self._slope(self.tau), float(np.clip(measured.square, least, 1.0))
+        self.corrected, scale = Corrected(slope, square), self.clip / slope
         rows = measured.rows * measured.share
-        sampling = np.clip(measured.square, least, 1.0) * squares / rows * scale**2
+        sampling = square * squares / rows * scale**2
         variance = (measured.noise * scale) ** 2 + sampling
         record = Record(
             operator,
@@ -195,7 +206,7 @@ class Target:
             )
             for record in self.records
         ]
-        self.location, sd = place, math.sqrt(1.0 - place.centre**2) / place.scale
+        self.location, sd = place, place.sd_of_two / place.scale
         self.centre = Centre(np.zeros(len(self.centre.weights)), 0.0 * ones)
         self.tau = self.forecast = sd
         self.clip = self._largest_residual
@@ -239,7 +250,7 @@ class Target:
     @property
     def widest_interval(self) -> ClipInterval:
         """1 + max f₀ and 1 − min f₀ at the synthetic rows, in units of the bounds."""
-        values = self.location.centre + self.location.scale * self.centre.values
+        values = self.centre_at_synthetic
         return ClipInterval(1.0 + float(values.max()), 1.0 - float(values.min()))
 
     def learn(self, dictionary: Dictionary) -> float:
@@ -313,6 +324,16 @@ class Target:
         """Return the weights of the centre in units of the public bounds."""
         place = self.location
         return np.asarray(place.centre * dictionary.one + place.scale * self.centre.weights)
+
+    def shift_centre(self, weights: Array, dictionary: Dictionary) -> None:
+        """Move the centre by a function, given in units of the public bounds."""
+        shift, old = weights / self.location.scale, self.centre
+        self.centre = Centre(old.weights + shift, old.values + dictionary.at_synthetic(shift))
+
+    @property
+    def centre_at_synthetic(self) -> Array:
+        """The centre at the synthetic rows, in units of the public bounds."""
+        return np.asarray(self.location.centre + self.location.scale * self.centre.values)
 
     def base(self, dictionary: Dictionary) -> Array:
         """Return how far the dictionary's nearest function to the location is from it."""

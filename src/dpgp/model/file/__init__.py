@@ -20,13 +20,20 @@ from dpgp.model.fitted import FittedModel
 __all__ = ["FORMAT", "ModelFileError", "load", "save"]
 
 
-def save(model: FittedModel, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+def save(
+    model: FittedModel,
+    path: str | os.PathLike[str],
+    overwrite: bool = False,
+    records: bool = True,
+) -> None:
     """Write a fitted model to ``path``: all of it or, if anything fails, nothing.
+
+    With ``records`` it can be pooled with others (docs/how-to/pooling.md).
 
     Where a file is there and may not be replaced, a FileExistsError names a file beside it that the
     model was written to: a script that ends here must not lose what budget was spent on.
     """
-    document = encode(model)
+    document = encode(model, records)
     _decoded(document)  # what could not be read back is not written
     document = {**document, "digest": digest(document)}
     if overwrite or not os.path.lexists(path):

@@ -31,6 +31,9 @@ SIGNED_FROM = 3
 CLASSES_FROM = 4
 """Format from which on targets may be two classes."""
 
+SEVERAL_CLASSES_FROM = 5
+"""Format from which on they may be more, each with a model of its own."""
+
 _LEVELS = "inputs.categories"
 
 
@@ -87,14 +90,18 @@ def inputs_from_json(value: Any, version: int) -> UnitInputs:
 
 
 def targets_from_json(value: Any, count: int, version: int) -> Box:
-    """Read the bounds of targets, or two classes."""
+    """Read the bounds of ``count`` targets, or the classes of one."""
     classes = ["classes"] if version >= CLASSES_FROM else []
     names = ("low", "high", "names", *classes, "as_columns")
     fields = as_fields(value, "targets", names)
-    if not as_flag(fields["as_columns"], "targets.as_columns") and count > 1:
-        raise ModelFileError("`targets.as_columns` must be true where there are several targets.")
-    box = _box_from_json(fields, "targets", count)
-    return box if fields.get("classes") is None else _with_classes(box, fields["classes"])
+    labels = fields.get("classes")
+    several = as_flag(fields["as_columns"], "targets.as_columns")
+    if labels is None:
+        if not several and count > 1:
+            raise ModelFileError("`targets.as_columns` must be true where there are several.")
+        return _box_from_json(fields, "targets", count)
+    most = MOST_LEVELS if version >= SEVERAL_CLASSES_FROM else 2
+    return _with_classes(_box_from_json(fields, "targets", 1), labels, most)
 
 
 def _with_categories(box: Box, value: Any) -> Box:
@@ -127,16 +134,19 @@ def _with_dates(box: Box, value: Any) -> Box:
 
 
 def classes_to_json(box: Box) -> list[Any] | None:
-    """Return the two labels of a target that is one of two classes, None for numbers."""
+    """Return the labels of a target that is one of some classes, None for numbers."""
     category = box.category(0)
     return None if category is None else list(category.levels)
 
 
-def _with_classes(box: Box, value: Any) -> Box:
-    """Return the box of a target that is one of two classes."""
+def _with_classes(box: Box, value: Any, most: int) -> Box:
+    """Return the box of a target that is one of some classes."""
     category = _category(value, "targets.classes")
-    if len(category.levels) != 2 or (box.low.tolist(), box.high.tolist()) != ([0.0], [1.0]):
-        raise ModelFileError("`targets.classes` must be two labels of one target, from 0 to 1.")
+    last = len(category.levels) - 1
+    if last >= most or (box.low.tolist(), box.high.tolist()) != ([0.0], [float(last)]):
+        raise ModelFileError(
+            f"`targets.classes` must be 2 to {most} labels of one target, numbered from 0."
+        )
     return replace(box, categories=(category,))
 
 

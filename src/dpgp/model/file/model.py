@@ -30,9 +30,11 @@ from dpgp.features.base import WrittenMap, features_from_json, features_to_json
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Moments, Posterior
+from dpgp.inference.recorded import Recorded
 from dpgp.kernels.known import kernel_from_json, kernel_to_json, own_kernel_from_json
 from dpgp.model.file.categories import (
     CLASSES_FROM,
+    SEVERAL_CLASSES_FROM,
     SIGNED_FROM,
     box_to_json,
     classes_to_json,
@@ -41,7 +43,9 @@ from dpgp.model.file.categories import (
     targets_from_json,
 )
 from dpgp.model.file.guarantee import about, certificate_from_json, certificate_to_json
+from dpgp.model.file.records import records_from_json, records_to_json
 from dpgp.model.file.releases import (
+    Stages,
     calibration_from_json,
     calibration_to_json,
     density_from_json,
@@ -57,13 +61,16 @@ from dpgp.model.file.releases import (
 )
 from dpgp.model.file.settings import settings_from_json, settings_to_json
 from dpgp.model.fitted import FittedModel, model_class
+from dpgp.packed import pack_document, unpack_document
+from dpgp.privacy.certificate import Certificate
 
 KIND = "dpgp model"
-FORMAT = CLASSES_FROM
+FORMAT = SEVERAL_CLASSES_FROM
 """Newest format. A file has the oldest that can hold its outcome, so that older programs read what
 they can. Formats 1 and, where there are categories, 2 had no function of the scale, and the law of
 absolute residuals."""
 NEWEST_FORMAT = 10**6
+MOST_MEMBERS = 1000  # releases that were pooled
 MOST_THETAS = 64  # twice what a fit keeps: every prediction costs a kernel matrix for each
 
 _FIELDS = (
@@ -81,7 +88,7 @@ _FIELDS = (
     "input_density",
     "stages",
 )
-_OPTIONAL = ("id", "findings", "shifts", "log_odds")
+_OPTIONAL = ("id", "findings", "shifts", "log_odds", "records", "members", "class_weights")
 _MODEL = (
     "kernel",
     "noise",
@@ -94,8 +101,8 @@ _MODEL = (
 )
 
 
-def encode(model: FittedModel) -> dict[str, Any]:
-    """Return released values and public choices of a fitted model."""
+def encode(model: FittedModel, records: bool = True) -> dict[str, Any]:
+    """Return released values and public choices of a fitted model, with its records if asked."""
     features = model.posteriors[0].features
     if any(other.features is not features for other in model.posteriors):
         raise ModelFileError("models of targets with features of their own cannot be saved.")
@@ -103,7 +110,7 @@ def encode(model: FittedModel) -> dict[str, Any]:
     parts = zip(model.posteriors, model.calibrations, scales, strict=True)
     target_box = model.options.target_box
     version = model.outcome.file_format
-    classes = {} if version < FORMAT else {"classes": classes_to_json(target_box)}
+    classes = {} if version < CLASSES_FROM else {"classes": classes_to_json(target_box)}
     targets = {**box_to_json(target_box), **classes}
     document = {
         "about": about(model.certificate),
@@ -115,7 +122,7 @@ def encode(model: FittedModel) -> dict[str, Any]:
         "guarantee": certificate_to_json(model.certificate),
         "settings": settings_to_json(model.options),
         "inputs": inputs_to_json(model.inputs),
-        "targets": {**targets, "as_columns": model.n_targets > 1},
+        "targets": {**targets, "as_columns": len(target_box.low) > 1},
         "features": features_to_json(features),
         "scale_features": features_to_json(model.scales[0].features) if model.scales else None,
         "models": [_model_to_json(*part) for part in parts],
@@ -123,6 +130,10 @@ def encode(model: FittedModel) -> dict[str, Any]:
         "stages": stages_to_json(model.stages),
     }
     document |= {"findings": dict(model.findings)} if model.findings else {}
+    if records and model.recorded is not None:
+        document["records"] = records_to_json(model.recorded)
+    if model.members:
+        document["members"] = [pack_document(encode(member)) for member in model.members]
     return document | log_odds_to_json(model.log_odds)
 
 
@@ -151,25 +162,63 @@ def decode(document: Any) -> FittedModel:
         for k, item in enumerate(items)
     ]
     target_box = targets_from_json(fields["targets"], len(models), version)
-    certificate = certificate_from_json(fields["guarantee"])
+    members = _members(document)
+    certificate = _certificate(fields["guarantee"], members)
     options = settings_from_json(fields["settings"], inputs.box, target_box, certificate.per_person)
+    if options.n_targets != len(models):
+        raise ModelFileError(f"`models` must be {options.n_targets}, as `targets` say.")
+    stages = stages_from_json(fields["stages"], len(models), features.dimension, options.outcome)
     model = model_class(options.outcome)(
         options=options,
         inputs=inputs,
         posteriors=tuple(posterior for posterior, _ in models),
         calibrations=tuple(calibration for _, calibration in models),
-        stages=stages_from_json(fields["stages"], len(models), features.dimension, options.outcome),
+        stages=stages,
         density=density_from_json(fields["input_density"], inputs.box),
-        certificate=replace(certificate, rows_of_unit=options.rows_of_unit),
+        certificate=certificate
+        if members
+        else replace(certificate, rows_of_unit=options.rows_of_unit),
         scales=tuple(scale for scale in scales if scale is not None),
         findings=findings_from_json(document.get("findings", {}), len(models)),
         log_odds=log_odds_from_json(document, len(models), options.outcome),
+        recorded=_records(document, features, stages, options.max_rows_per_unit, columns),
+        members=members,
     )
     _check_settings(model)
     _check_predictions(model)
     if "id" in document and document["id"] != model.id:  # older files have none
         raise ModelFileError("`id` does not follow from the sums in `stages`.")
     return model
+
+
+def _members(document: dict[str, Any]) -> tuple[FittedModel, ...]:
+    """Return the releases that were pooled, none of which was; empty where none were."""
+    if "members" not in document:
+        return ()
+    packed = as_items(document["members"], "members", MOST_MEMBERS)
+    members = [unpack_document(each, "members") for each in packed]
+    if any(isinstance(member, dict) and "members" in member for member in members):
+        raise ModelFileError("`members` must be releases, not pooled models.")
+    return tuple(decode(member) for member in members)
+
+
+def _certificate(value: Any, members: tuple[FittedModel, ...]) -> Certificate:
+    """Return the certificate, that of pooled releases from their own."""
+    if not members:
+        return certificate_from_json(value)
+    certificate = Certificate.of_pool([member.certificate for member in members])
+    if value != certificate_to_json(certificate):
+        raise ModelFileError("`guarantee` is not that of the releases in `members` together.")
+    return certificate
+
+
+def _records(
+    document: dict[str, Any], features: WrittenMap, stages: Stages, rows: int, columns: int
+) -> Recorded | None:
+    """Return what stages measured, where the file has it."""
+    if "records" not in document:
+        return None
+    return records_from_json(document["records"], features, stages, rows, columns)
 
 
 def _check_settings(model: FittedModel) -> None:

@@ -20,6 +20,7 @@ from dpgp.checked_values import (
     as_positive,
     as_rows,
     as_symmetric,
+    as_text,
     as_vector,
     check_increasing,
     number_to_json,
@@ -51,6 +52,9 @@ FEWEST_BINS = 8
 
 COUNTS = "number of rows"
 """The step whose findings tell how many of a table's rows and cells can be used."""
+
+POOLED = "pooled"
+"""What was found when releases were compared; no step of a fit has that name."""
 
 Stages = tuple[tuple[StageRelease, ...], ...]
 
@@ -205,9 +209,19 @@ def findings_from_json(value: Any, targets: int) -> dict[str, Any]:
             _check_laws(findings[name], f"findings.{name}", targets)
     if HISTOGRAMS in findings:
         _check_shares(findings[HISTOGRAMS], f"findings.{HISTOGRAMS}")
+    if POOLED in findings:
+        _check_pooled(findings[POOLED], f"findings.{POOLED}", targets)
     if COUNTS in findings and ReleasedWeights.found(findings[COUNTS]) is None:
         _check_counts(findings[COUNTS], f"findings.{COUNTS}")
     return findings
+
+
+def _check_pooled(value: Any, where: str, targets: int) -> None:
+    """Check rows of every release, the sd between them a target, and words about them."""
+    fields = as_fields(value, where, ("rows", "between", "agreement", "differences"))
+    as_vector(fields["rows"], where)
+    as_vector(fields["between"], where, targets)
+    as_text(fields["agreement"], where)
 
 
 def _check_counts(value: Any, where: str) -> None:
@@ -250,7 +264,9 @@ def log_odds_to_json(odds: tuple[LogOdds, ...]) -> dict[str, Any]:
     """Return the fields of a file that tell how beliefs become probabilities; none for numbers."""
     shifts = {"shifts": [each.shift for each in odds]} if odds else {}
     links = [[each.level, each.slope, each.spread] for each in odds if each.spread is not None]
-    return shifts | ({"log_odds": links} if links else {})
+    weights = [each.weight for each in odds] if len(odds) > 1 else []
+    found = {"log_odds": links, "class_weights": weights}
+    return shifts | {name: value for name, value in found.items() if value}
 
 
 def log_odds_from_json(
@@ -261,12 +277,14 @@ def log_odds_from_json(
         return ()
     shifts = as_vector(document["shifts"], "shifts", targets)
     if not outcome.link_is_fitted or np.abs(shifts).max() > LARGEST_SHIFT:
-        raise ModelFileError(f"`shifts` must be log odds of two classes within ±{LARGEST_SHIFT:g}.")
+        raise ModelFileError(f"`shifts` must be log odds of classes within ±{LARGEST_SHIFT:g}.")
     if "log_odds" not in document:
         return tuple(LogOdds(shift=a, level=a) for a in shifts.tolist())
     links = as_matrix(document["log_odds"], "log_odds", 3)
     if len(links) != targets or (links[:, 1] < 0.0).any() or (links[:, 2] <= 0.0).any():
         raise ModelFileError("`log_odds` must be a, b ≥ 0 and τ > 0, one row a target.")
-    return tuple(
-        LogOdds(shift, *link) for shift, link in zip(shifts.tolist(), links.tolist(), strict=True)
-    )
+    weights = as_vector(document.get("class_weights", [1.0]), "class_weights", targets)
+    if weights.min() <= 0.0:
+        raise ModelFileError("`class_weights` must be positive, one for each class.")
+    parts = zip(shifts.tolist(), links.tolist(), weights.tolist(), strict=True)
+    return tuple(LogOdds(shift, a, b, tau, weight) for shift, (a, b, tau), weight in parts)

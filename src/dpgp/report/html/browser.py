@@ -175,13 +175,14 @@ def _multiple(P: Array, other: Array | None) -> float | None:
 def _target(
     model: FittedModel, k: int, specification: dict[str, Any], digits: Digits
 ) -> dict[str, Any]:
-    box, P = model.options.target_box, specification["projection"]
+    P = specification["projection"]
+    low, high = model.outcome.bounds(model.options.functions, k)
     noise = specification["scale"] * specification["noise_variance"] ** 0.5
     local_scale, outcome = specification["local_scale"], model.outcome
     return {
         "name": model.target_in_words(k),
-        "low": float(box.low[k]),
-        "high": float(box.high[k]),
+        "low": low,
+        "high": high,
         "centre": specification["centre"],
         "scale": specification["scale"],
         "noise_variance": specification["noise_variance"],
@@ -199,6 +200,7 @@ def _target(
         # how the kind of outcome is predicted and spoken of, at this noise
         **outcome.in_browser,
         "odds": model.odds(k)._asdict(),
+        "label": str(outcome.labels[k]) if outcome.is_joint else None,
         "mean_word": outcome.mean_word,
         "mean_in_words": outcome.mean_in_words(model.target_names[k]),
         "shows_observations": outcome.shows_observations,

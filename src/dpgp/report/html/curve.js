@@ -18,7 +18,8 @@ function drawCurve(place, posterior, values, axis, point, yRange, centiles) {
   const levels = levelsOf(inputs, axis), room = levels ? 0.5 : 0, name = inputs.names[axis];
   const xRange = [inputs.low[axis] - room, inputs.high[axis] + room];
   const labels = ticks(yRange[0], yRange[1], 5).map(formatter(yRange[1] - yRange[0]));
-  const left = leftMargin(labels), right = centiles ? 34 : 14;
+  const shares = values[0].shares && !levels, classes = posterior.model.targets.map((each) => each.label);
+  const left = leftMargin(labels), right = centiles ? 34 : shares ? 14 + classWidth(classes) : 14;
   const names = levels && levelLabels(levels, widthOf(place) - left - right);
   const frame = canvas(place, {
     ratio: 0.62, most: 400, left, right, bottom: 56, more: names ? names.more : 0 });
@@ -31,6 +32,7 @@ function drawCurve(place, posterior, values, axis, point, yRange, centiles) {
   inside.append(...(levels ? levelMarks(values, x, y, target) : centiles ? centileLines(values, x, y) : [
     ...(target.shows_observations ? [band(values, x, y, "lower", "upper", "observation")] : []),
     band(values, x, y, "functionLow", "functionHigh", "function"),
+    ...(shares ? otherClasses(values, x, y, posterior.number) : []),
     draw("path", { class: "mean", d: path(values.map((v) => [x(v.x), y(v.mean)])) }),
   ]));
   frame.svg.append(inside);
@@ -43,6 +45,7 @@ function drawCurve(place, posterior, values, axis, point, yRange, centiles) {
   if (levels) levelAxis(frame, x, names, name, density ? 12 : 0);
   else xAxis(frame, x, xRange, name, density ? 12 : 0, datesOf(inputs, axis));
   if (centiles && !levels) centileNames(frame, y, target, values[values.length - 1]);
+  if (shares) classNames(frame, y, classes, values[values.length - 1].shares, posterior.number);
   marker(frame, x, y, point[axis], posterior.at(point).mean);
   const words = levels ? levelWords(target, levels, values) : curveWords(target, name, values);
   describe(frame.svg, `${levels ? "Levels" : "Curve"} of ${target.name} along ${name}`, words);
@@ -67,6 +70,32 @@ function centileLines(values, x, y) {
   return values[0].centiles.map((_, k) => draw("path", {
     class: k === middle ? "centile median" : "centile",
     d: path(values.map((v) => [x(v.x), y(v.centiles[k])])) }));
+}
+
+// A thin line for every other class, beside that of the chosen one
+function otherClasses(values, x, y, chosen) {
+  return values[0].shares.map((_, k) => k).filter((k) => k !== chosen).map((k) => draw("path", {
+    class: "other-class", d: path(values.map((v) => [x(v.x), y(v.shares[k])])) }));
+}
+
+const CLASS_LETTERS = 14, CLASS_LINE = 14;
+
+const shortClass = (name) => (name.length > CLASS_LETTERS ? `${name.slice(0, CLASS_LETTERS - 1)}…` : name);
+
+function classWidth(names) {
+  return 7 * Math.max(...names.map((name) => shortClass(name).length));
+}
+
+// Names of all classes where their lines end, none over another
+function classNames(frame, y, names, last, chosen) {
+  const order = names.map((_, k) => k).sort((a, b) => last[b] - last[a]);
+  let height = -Infinity;
+  order.map((k, place) => {
+    const room = frame.bottom - CLASS_LINE * (order.length - 1 - place);
+    height = Math.max(height + CLASS_LINE, Math.min(y(last[k]), room));
+    return [k, height];
+  }).forEach(([k, at]) => frame.svg.append(draw("text", {
+    class: k === chosen ? "label chosen" : "label", x: frame.right + 4, y: at + 4 }, shortClass(names[k]))));
 }
 
 function centileNames(frame, y, target, last) {

@@ -168,7 +168,7 @@ def hyperparameters(model: FittedModel, target: int) -> list[Hyperparameter]:
     posterior = model.posteriors[target]
     inputs = model.input_names
     unit = model.target_names[target]
-    scale = float(model.options.target_box.half_width[target])
+    scale = float(model.options.functions.half_width[target])
     noise = Hyperparameter("noise of one observation (sd)", unit, model.noise_draws(target), "")
     draws = np.exp(posterior.thetas[:, :-1].T)
     learned = as_kernel(posterior.kernel).learned()

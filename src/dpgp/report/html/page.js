@@ -94,7 +94,8 @@ function startPage(root, model) {
   }
 
   const controls = create("div", { class: "controls" });
-  if (model.targets.length > 1) controls.append(choice("Target", "target",
+  const several = model.targets[0].link === "classes" ? "Class" : "Target";
+  if (model.targets.length > 1) controls.append(choice(several, "target",
     model.targets.map((target, k) => [k, target.name]), (k) => { state.target = k; redraw(); }));
   if (!hasMap && !isOne) controls.append(choice("Along", "axis", order.map((d) => [d, inputs.names[d]]),
     (d) => { state.axis = d; pointMoved(); }));
@@ -126,6 +127,7 @@ function scattered(posterior) {
 
 // The range of intervals, and of what was seen before, within the target's bounds
 function rangeOf(target, values, before) {
+  if (target.link === "classes") return [target.low, target.high];  // other classes may be anywhere
   const margin = 0.02 * (target.high - target.low);
   const least = Math.min(before[0], ...values.map((v) => Math.min(v.lower, v.functionLow) - margin));
   const most = Math.max(before[1], ...values.map((v) => Math.max(v.upper, v.functionHigh) + margin));

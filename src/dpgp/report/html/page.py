@@ -20,6 +20,7 @@ from dpgp.domain import Box
 from dpgp.effects.importance import WhatMatters, what_matters
 from dpgp.markup import Markup, element, html, join, paragraph
 from dpgp.report import style
+from dpgp.report.class_plot import draw_classes
 from dpgp.report.guarantee import title_of
 from dpgp.report.html import guarantee, knowledge
 from dpgp.report.html.browser import asset, page_script, payload
@@ -44,7 +45,7 @@ def report_html(
 ) -> str:
     """Return the report as a page; ``model_file`` is what the model is called in its examples."""
     certificate = model.certificate
-    heading = title_of(model.target_names, model.input_names) if title is None else title
+    heading = title_of(model.predicted_names, model.input_names) if title is None else title
     css, script = _style(), page_script()
     matters = [what_matters(model, k) for k in range(model.n_targets)]
     return Template(asset("template.html")).substitute(
@@ -92,16 +93,20 @@ def _still_figures(model: FittedModel) -> Markup:
     """Return a curve of one input or a map of two, or say where the curves of more are."""
     if model.options.columns > 2 or model.options.box.categories:
         return paragraph(ELSEWHERE)
-    return join(_still_figure(model, k) for k in range(min(model.n_targets, MOST_TARGETS)))
+    pictures = 1 if model.outcome.is_joint else min(model.n_targets, MOST_TARGETS)
+    return join(_still_figure(model, k) for k in range(pictures))
 
 
 def _still_figure(model: FittedModel, target: int) -> Markup:
     name, inputs = model.target_in_words(target), " and ".join(model.input_names)
+    if model.outcome.is_joint:
+        name = f"probabilities of all classes of {model.predicted_names[0]}"
     content = BytesIO()
     with warnings.catch_warnings():
         # letters that the font of pictures lacks are in the text beside it
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        _drawn(model, target).savefig(content, format="png", dpi=DOTS)
+        drawn = _drawn_classes(model) if model.outcome.is_joint else _drawn(model, target)
+        drawn.savefig(content, format="png", dpi=DOTS)
     picture = element(
         "img",
         src=f"data:image/png;base64,{b64encode(content.getvalue()).decode()}",
@@ -114,6 +119,16 @@ def _still_figure(model: FittedModel, target: int) -> Markup:
 def _drawn(model: FittedModel, target: int) -> Figure:
     figure, axes = panels(1, 1, STILL_SIZE, share=False)
     draw_model(model, axes[0][0], target)
+    return figure
+
+
+@styled
+def _drawn_classes(model: FittedModel) -> Figure:
+    count = model.options.columns
+    figure, axes = panels(
+        1, count, (STILL_SIZE[0] * (1 + 0.4 * (count > 1)), STILL_SIZE[1]), share=False
+    )
+    draw_classes(model, axes[0])
     return figure
 
 

@@ -168,6 +168,7 @@ class Posterior {
   constructor(model, k) {
     const target = model.targets[k];
     this.model = model;
+    this.number = k;
     this.target = target;
     this.phi = featureMap(model.features);
     this.m = Float64Array.from(target.m);
@@ -187,17 +188,34 @@ class Posterior {
     return Math.min(Math.max(value, centre - scale), centre + scale);
   }
 
-  // Mean within the bounds, as it is, and standard deviations of the function and of an observation
+  // Mean within the bounds, as it is, and standard deviations of the function and of an observation;
+  // of one of several classes also the probabilities of all, which add up to one
   at(x) {
+    const own = this.byItself(x);
+    if (this.target.link !== "classes") return own;
+    const parts = this.classes.map((one) =>
+      one.target.odds.weight * (one === this ? own : one.byItself(x)).mean);
+    const whole = parts.reduce((sum, part) => sum + part, 0);
+    const shares = parts.map((part) => part / whole);
+    return { ...own, mean: shares[this.number], shares };
+  }
+
+  byItself(x) {
     const u = unitInputs(this.model.inputs, x), phi = this.phi(u), { scale } = this.target;
     const variance = this.variance(u, phi);
     const raw = this.target.centre + scale * dot(this.m, phi), std = scale * Math.sqrt(variance);
     return {
       raw,
-      mean: this.target.link === "chance" ? probability(raw, std, this.target.odds) : this.cut(raw),
+      mean: this.isChance ? probability(raw, std, this.target.odds) : this.cut(raw),
       std,
       observationStd: this.localScale(u) * scale * Math.sqrt(variance + this.target.noise_variance),
     };
+  }
+
+  get isChance() { return this.target.link !== "bounds"; }
+
+  get classes() {
+    return this.all ??= this.model.targets.map((_, k) => (k === this.number ? this : new Posterior(this.model, k)));
   }
 
   // φᵀQφ - 2 aᵀk(Z, x) + k(x, x) with a = Pᵀφ(x): what is known, and what the features miss
@@ -211,7 +229,7 @@ class Posterior {
   // observations, all within the bounds
   predict(x) {
     const { raw, ...at } = this.at(x), { function_factor, interval_ends, centiles } = this.target;
-    if (this.target.link === "chance") {
+    if (this.isChance) {
       const within = chanceWithin(raw, function_factor * at.std / NORMAL_95);
       const ends = [within.low, within.high].map((p) => shifted(p, this.target.odds.shift));
       const low = Math.min(ends[0], at.mean), high = Math.max(ends[1], at.mean);

@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { drawCurve } from "./chart.js";
 import { alarm, byId, clearFaults, el, fault, field, figure, list, numberFault, numberInput, numberOf, pairs, say, table } from "./dom.js";
-import { isYesNo, knownPoints, outcomeWords, question, signature, state, withRole } from "./study.js";
+import { isSeveral, isYesNo, knownPoints, outcomeWords, question, signature, state, withRole } from "./study.js";
 
 const STOPS = [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10];
 const shown = {};
@@ -32,7 +32,7 @@ export async function accuracyPage(place, go) {
 }
 
 function wantedError(form) {
-  const unit = isYesNo() ? "from 0 to 1" : `in units of ${withRole("target")[0].name}`;
+  const unit = isYesNo() || isSeveral() ? "from 0 to 1" : `in units of ${withRole("target")[0].name}`;
   const input = numberInput("error", state.error, { oninput: () => { state.error = input.value; } });
   const find = async () => {
     clearFaults(form);
@@ -186,7 +186,7 @@ function facts(point) {
   parts.push(pairs([
     [`expected error of ${outcomeWords()}`, `${figure(point.rmse)} (${figure(100 * point.share)} % of its range)`],
     ["eight plausible functions in ten", `${figure(point.low)} to ${figure(point.high)}`],
-    [`width of a 95 % interval for ${isYesNo() ? "the probability" : "one observation"}`, figure(point.interval_width)],
+    [`width of a 95 % interval for ${isYesNo() || isSeveral() ? "the probability" : "one observation"}`, figure(point.interval_width)],
     ["error that would remain without privacy", figure(point.without_privacy)],
   ], "facts"));
   return el("div", {}, parts);

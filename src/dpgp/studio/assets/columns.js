@@ -1,7 +1,7 @@
 // What is public about the columns: typed here, never read from the table.
 
 import { clearFaults, countOf, daysOf, el, fault, field, numberFault, numberInput, numberOf, radios, textInput } from "./dom.js";
-import { KINDS, ROLES, isYesNo, levelsOf, state, withRole } from "./study.js";
+import { KINDS, ROLES, isSeveral, isYesNo, levelsOf, state, withRole } from "./study.js";
 
 const MANY = 12;
 
@@ -73,6 +73,7 @@ function showDetails(details, column, k) {
   if (column.role === "weight") details.append(wholeWeight(column, k));
   else if (column.role === "category") details.append(...levels(column, k));
   else if (column.role === "target" && isYesNo()) details.append(...classes(column, k));
+  else if (column.role === "target" && isSeveral()) details.append(...levels(column, k, "Classes"));
   else if (column.role !== "none") details.append(...ends(column, k));
   if (!["none", "weight"].includes(column.role)) details.append(codes(column, k));
 }
@@ -110,11 +111,11 @@ function ends(column, k) {
 const boundLabel = (which, column) =>
   el("span", {}, which, el("span", { class: "unseen" }, ` value of ${column.name}`));
 
-function levels(column, k) {
+function levels(column, k, what = "Categories") {
   const input = el("textarea", { id: `levels-${k}`, rows: "3", spellcheck: "false", value: column.levels, oninput: () => {
     column.levels = input.value;
   } });
-  const parts = [field(el("span", {}, "Categories", el("span", { class: "unseen" }, ` of ${column.name}`)), input,
+  const parts = [field(el("span", {}, what, el("span", { class: "unseen" }, ` of ${column.name}`)), input,
     "All that there are, as the table spells them, one a line.")];
   const { hint } = column;
   if (hint && "levels" in hint) {
@@ -201,7 +202,7 @@ function check(form) {
   state.columns.forEach((column, k) => checkColumn(column, k, at));
   const targets = withRole("target");
   if (!targets.length) fault(at("roles"), "Choose a column to predict.");
-  else if (isYesNo() && targets.length > 1) fault(at(`role-${state.columns.indexOf(targets[1])}`), "Two classes are predicted alone: fit another study for this one.");
+  else if ((isYesNo() || isSeveral()) && targets.length > 1) fault(at(`role-${state.columns.indexOf(targets[1])}`), "Classes are predicted alone: fit another study for this one.");
   else if (!withRole("number", "category").length) fault(at("roles"), "Choose a column to predict from.");
   if (state.severalRows === "yes") checkPeople(at);
   if (!isCount(state.rows)) fault(at("rows"), "Type a whole number.");
@@ -219,6 +220,10 @@ function checkColumn(column, k, at) {
   if (column.role === "weight") {
     if (!(numberOf(column.high) > 0)) numberFault(at(`high-${k}`), "Type a number above 0.");
     if (column !== withRole("weight")[0]) fault(at(`role-${k}`), "Rows have one weight: choose one column.");
+    return;
+  }
+  if (column.role === "target" && isSeveral()) {
+    if (levelsOf(column.levels).length < 3) fault(at(`levels-${k}`), "Type three classes or more; two are a yes or no.");
     return;
   }
   if (column.role === "target" && isYesNo()) {

@@ -35,6 +35,7 @@ export const KINDS = [
   ["number", "a number, such as a height"],
   ["counts", "a count: 0, 1, 2, …"],
   ["classes", "yes or no: one of two classes"],
+  ["several", "one of several classes"],
 ];
 
 export function takeTable(table) {
@@ -51,9 +52,12 @@ export const levelsOf = (text) => text.split(/[\n,;]/).map((level) => level.trim
 
 export const isYesNo = () => state.kind === "classes";
 
+export const isSeveral = () => state.kind === "several";
+
 // What is predicted, in words: a probability or a mean.
 export function outcomeWords() {
   const [{ name, yes }] = withRole("target");
+  if (isSeveral()) return `the probability of each class of ${name}`;
   return isYesNo() ? `the probability of ${name} = ${yes.trim()}` : `the mean of ${name}`;
 }
 
@@ -65,6 +69,7 @@ const bounds = (role) =>
   Object.fromEntries(withRole(role).map(({ name, low, high }) => [name, [plain(low), plain(high)]]));
 
 function outcome() {
+  if (isSeveral()) return { classes: Object.fromEntries(withRole("target").map(({ name, levels }) => [name, levelsOf(levels)])) };
   if (!isYesNo()) return { targets: bounds("target"), ...(state.kind === "counts" ? { counts: "true" } : {}) };
   return { classes: Object.fromEntries(withRole("target").map(({ name, no, yes }) => [name, [no.trim(), yes.trim()]])) };
 }
