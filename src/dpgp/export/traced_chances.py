@@ -7,6 +7,7 @@ Runtimes have erf in single precision at best, and no inverse of Φ: here are a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,7 @@ from scipy.special import erfcx, ndtri, ndtri_exp
 
 from dpgp.arithmetic import TRACE, where
 from dpgp.outcomes.chances import SMALLEST_CHANCE
-from dpgp.outcomes.log_odds import LogOdds
+from dpgp.outcomes.log_odds import Cut, LogOdds
 from dpgp.types import Array
 
 ROOT_TWO = np.sqrt(2.0)
@@ -40,6 +41,20 @@ def traced_probability(mean: Any, std: Any, odds: LogOdds) -> Any:
     own = _log_odds_within(mean, std if odds.spread is None else odds.spread)
     p = 1.0 / (1.0 + TRACE.exp(-odds.level - odds.slope * own))
     return TRACE.clip(p, SMALLEST_CHANCE, 1.0 - SMALLEST_CHANCE)
+
+
+def traced_order(shares: Sequence[Any], cuts: Sequence[Cut]) -> list[Any]:
+    """Return what one function makes of classes that have an order; of others what they are."""
+    if not cuts:
+        return list(shares)
+    ranks = [cut.score * share for cut, share in zip(cuts, shares, strict=True)]
+    rank = sum(ranks[1:], start=ranks[0])
+    pull = cuts[0].slope * np.log((1.0 + rank) / (1.0 - rank))
+    below = [1.0 / (1.0 + TRACE.exp(pull - cut.threshold)) for cut in cuts[:-1]]
+    ends = zip([0.0, *below], [*below, 1.0], strict=True)
+    parts = [np.maximum(high - low, SMALLEST_CHANCE) for low, high in ends]
+    whole = sum(parts[1:], start=parts[0])
+    return [part / whole for part in parts]
 
 
 def traced_interval(mean: Any, std: Any, coverage: float, odds: LogOdds, p: Any) -> tuple[Any, Any]:

@@ -164,6 +164,17 @@ function localScale({ scale_features }, { local_scale }) {
   };
 }
 
+// Of classes that have an order: what thresholds cut a logistic law about one function into
+function inOrder(shares, cuts) {
+  if (cuts.some((cut) => cut === null)) return shares;
+  const rank = cuts.reduce((sum, [score], k) => sum + score * shares[k], 0), [[, , slope]] = cuts;
+  const pull = slope * Math.log((1 + rank) / (1 - rank));
+  const below = cuts.map(([, threshold], k) => k < cuts.length - 1 ? 1 / (1 + Math.exp(pull - threshold)) : 1);
+  const parts = below.map((p, k) => Math.max(p - (k ? below[k - 1] : 0), SMALLEST_CHANCE));
+  const whole = parts.reduce((sum, part) => sum + part, 0);
+  return parts.map((part) => part / whole);
+}
+
 class Posterior {
   constructor(model, k) {
     const target = model.targets[k];
@@ -196,7 +207,7 @@ class Posterior {
     const parts = this.classes.map((one) =>
       one.target.odds.weight * (one === this ? own : one.byItself(x)).mean);
     const whole = parts.reduce((sum, part) => sum + part, 0);
-    const shares = parts.map((part) => part / whole);
+    const shares = inOrder(parts.map((part) => part / whole), this.classes.map((one) => one.target.odds.cut));
     return { ...own, mean: shares[this.number], shares };
   }
 
