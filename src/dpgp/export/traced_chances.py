@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,14 @@ def traced_order(shares: Sequence[Any], cuts: Sequence[Cut]) -> list[Any]:
     """Return what one function makes of classes that have an order; of others what they are."""
     if not cuts:
         return list(shares)
-    ranks = [cut.score * share for cut, share in zip(cuts, shares, strict=True)]
-    rank = sum(ranks[1:], start=ranks[0])
-    pull = cuts[0].slope * np.log((1.0 + rank) / (1.0 - rank))
+    lower, upper = list(accumulate(shares))[:-1], list(accumulate(shares[::-1]))[-2::-1]
+    trust = [low * high for low, high in zip(lower, upper, strict=True)]
+    odds = [
+        trusted * (np.log(high / low) - cut.offset)
+        for trusted, low, high, cut in zip(trust, lower, upper, cuts[:-1], strict=True)
+    ]
+    rank = sum(odds[1:], start=odds[0]) / sum(trust[1:], start=trust[0])
+    pull = cuts[0].slope * rank
     below = [1.0 / (1.0 + TRACE.exp(pull - cut.threshold)) for cut in cuts[:-1]]
     ends = zip([0.0, *below], [*below, 1.0], strict=True)
     parts = [np.maximum(high - low, SMALLEST_CHANCE) for low, high in ends]

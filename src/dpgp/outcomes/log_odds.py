@@ -36,12 +36,12 @@ LARGEST_DEVIATION = 20.0
 
 
 class Cut(NamedTuple):
-    """One of several classes in their order: its ridit, what cuts it from the next, and b.
+    """One of several classes in their order: m_k, what cuts it from the next, and b.
 
-    dpgp.outcomes.ordered; the last class has no threshold, and 0 stands for it.
+    dpgp.outcomes.ordered; nothing cuts off the last class, which has 0 instead.
     """
 
-    score: float
+    offset: float
     threshold: float
     slope: float
 

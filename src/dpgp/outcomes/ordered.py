@@ -1,20 +1,21 @@
 r"""One of K classes that have an order, poor to good: one function, and thresholds.
 
 What is released is what :mod:`dpgp.outcomes.classes` releases, and what every class says,
-:math:`p_k`, is read as one function of x, how high people rank among all:
+:math:`p_k`, is read as one function of x, how high people rank. With :math:`Q_k = p_1 + \dots +
+p_k` and :math:`m_k` the average of :math:`\operatorname{logit}(1 - Q_k)` over shares w of people,
 
-.. math:: \ell(x) = \operatorname{logit}\tfrac12\big(1 + \textstyle\sum_k r_kp_k(x)\big), \qquad
-          r_k = C_k + C_{k-1} - 1,
+.. math:: \ell(x) = \textstyle\sum_{k<K}v_k(\operatorname{logit}(1 - Q_k) - m_k)\big/\sum_{k<K}v_k,
+          \qquad v_k = Q_k(1 - Q_k).
 
-with :math:`C_k` the share of people up to class k: ridits (Bross 1958), on [−1, 1]. Classes are
-what thresholds cut a logistic law about it into,
+Classes are what thresholds cut a logistic law about it into,
 
 .. math:: P(y \le k \mid x) = \sigma(a_k - b\,\ell(x)), \qquad
-          \textstyle\sum_x w_x\sigma(a_k - b\,\ell(x)) = C_k,
+          \textstyle\sum_x w_x\sigma(a_k - b\,\ell(x)) = \sum_x w_xQ_k(x),
 
-so that averages stay what was released, and :math:`a_1 < a_2 < \dots`. b is such that ranks go with
-:math:`\ell` as far as the classes say: :math:`\sum_x w_x\ell\sum_k r_k(p_k' - p_k) = 0`, p′ being
-the new probabilities. All of it is computed from released numbers.
+so that averages stay what was released, and :math:`a_1 \le a_2 \le \dots`. b is such that the mean
+number of the class goes with :math:`\ell` as far as the classes say. Classes that are of this form
+already stay what they are (McCullagh 1980: proportional odds). All of it is computed from released
+numbers.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from dpgp.domain import Box
+from dpgp.outcomes.chances import SMALLEST_ERROR
 from dpgp.outcomes.classes import Classes, shares_of
 from dpgp.outcomes.log_odds import LARGEST_DEVIATION, Cut, LogOdds, level_of
 from dpgp.types import Array
@@ -65,12 +67,19 @@ class OrderedClasses(Classes):
     def together(self, own: Array, odds: Sequence[LogOdds]) -> Array:
         """Return probabilities by one function; as of classes without an order if none is known."""
         p, cuts = super().together(own, odds), [each.cut for each in odds if each.cut]
-        return cut_shares(ranks(p, cuts), cuts) if cuts else p
+        return in_order(p, cuts) if cuts else p
 
 
-def ranks(p: Array, cuts: Sequence[Cut]) -> Array:
-    """Return ℓ of probabilities (classes, rows)."""
-    return np.asarray(logit((1.0 + np.array([cut.score for cut in cuts]) @ p) / 2.0))
+def ranks(p: Array, offsets: Array) -> Array:
+    """Return ℓ of probabilities (classes, rows), none of them 0."""
+    below, above = np.cumsum(p, axis=0)[:-1], np.cumsum(p[::-1], axis=0)[-2::-1]
+    trust, odds = below * above, np.log(above / below)
+    return np.asarray(np.sum(trust * (odds - offsets[:, None]), axis=0) / trust.sum(axis=0))
+
+
+def in_order(p: Array, cuts: Sequence[Cut]) -> Array:
+    """Return what one function makes of probabilities (classes, rows)."""
+    return cut_shares(ranks(p, np.array([cut.offset for cut in cuts[:-1]])), cuts)
 
 
 def cut_shares(rank: Array, cuts: Sequence[Cut]) -> Array:
@@ -81,23 +90,24 @@ def cut_shares(rank: Array, cuts: Sequence[Cut]) -> Array:
 
 
 def fitted_cuts(p: Array, shares: Array) -> list[Cut]:
-    """Return scores, thresholds and the slope of probabilities that ``shares`` of people have."""
+    """Return offsets, thresholds and the slope of probabilities that ``shares`` of people have."""
     from scipy.optimize import brentq  # slow to import, and a fitted model needs it no more
 
-    up_to = np.cumsum(p @ shares)
-    scores = up_to + np.append(0.0, up_to[:-1]) - 1.0
-    rank = logit((1.0 + scores @ p) / 2.0)
-    centred = rank - shares @ rank
-    said, deviation = float(shares * centred @ (scores @ p)), math.sqrt(shares @ centred**2)
+    below, above = np.cumsum(p, axis=0)[:-1], np.cumsum(p[::-1], axis=0)[-2::-1]
+    offsets, numbers = np.log(above / below) @ shares, np.arange(len(p))
+    rank = ranks(p, offsets)
+    along = shares * (rank - shares @ rank)
 
     def cuts(b: float) -> list[Cut]:
-        thresholds = [level_of(-b * rank, shares, float(share)) for share in up_to[:-1]]
-        return [Cut(r, a, b) for r, a in zip(scores.tolist(), [*thresholds, 0.0], strict=True)]
+        thresholds = [level_of(-b * rank, shares, float(whole)) for whole in below @ shares]
+        parts = zip(offsets.tolist(), thresholds, strict=True)
+        return [*(Cut(m, a, b) for m, a in parts), Cut(0.0, 0.0, b)]
 
     def gap(b: float) -> float:
-        return float(shares * centred @ (scores @ cut_shares(rank, cuts(b)))) - said
+        return float(along @ (numbers @ (cut_shares(rank, cuts(b)) - p)))
 
-    if said <= 0.0:  # nobody ranks above others
+    deviation = math.sqrt(max(float(along @ rank), 0.0))
+    if deviation < SMALLEST_ERROR or gap(0.0) >= 0.0:  # nobody ranks above others
         return cuts(0.0)
     most = LARGEST_DEVIATION / deviation
     return cuts(most if gap(most) <= 0.0 else float(brentq(gap, 0.0, most)))

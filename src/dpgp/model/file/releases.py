@@ -295,23 +295,22 @@ def log_odds_from_json(
 
 
 def _cuts_from_json(value: Any, classes: int, outcome: OutcomeKind) -> Sequence[Cut | None]:
-    """Read ridits, thresholds and the slope of classes that have an order; else None of each."""
+    """Read offsets, thresholds and the slope of classes that have an order; else None of each."""
     if value is None and not outcome.has_order:
         return [None] * classes
-    scores, thresholds, slopes = as_matrix(value, "class_cuts", 3).T
+    offsets, thresholds, slopes = as_matrix(value, "class_cuts", 3).T
     well_made = (
         outcome.has_order
-        and len(scores) == classes
-        and np.abs(scores).max() < 1.0
+        and len(offsets) == classes
         and (np.diff(thresholds[:-1]) >= 0.0).all()
         and slopes[0] >= 0.0
         and np.ptp(slopes) == 0.0
     )
     if not well_made:
         raise ModelFileError(
-            "`class_cuts` must be scores within ±1, increasing thresholds and one slope ≥ 0, a row "
-            "for each of the classes that have an order."
+            "`class_cuts` must be offsets, increasing thresholds and one slope ≥ 0, a row for each "
+            "of the classes that have an order."
         )
     return [
-        Cut(*cut) for cut in zip(*(v.tolist() for v in (scores, thresholds, slopes)), strict=True)
+        Cut(*cut) for cut in zip(*(v.tolist() for v in (offsets, thresholds, slopes)), strict=True)
     ]
