@@ -39,6 +39,9 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
     classes
         All public labels, ``("no", "yes")`` or more: texts, whole numbers, or False and True.
         Required, and never read from the data. A row with another label contributes nothing.
+    ordered
+        Whether more than two classes have an order, in which they are named: poor, fair, good. They
+        are predicted by one function and thresholds then. That of two says nothing.
     epsilon, delta, bounds, categories, kernel, inducing_points, features, stages, passes
         As those of :class:`~dpgp.PrivateGPRegressor`.
     neighbours, max_rows_per_unit, rows_of_unit, warp, missing, missing_codes, random_state
@@ -78,6 +81,7 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
         *,
         bounds: Bounds = None,
         classes: Sequence[Level] | None = None,
+        ordered: bool = False,
         categories: Mapping[Any, Sequence[Level]] | None = None,
         kernel: Any = None,
         inducing_points: int | ArrayLike | None = None,
@@ -101,6 +105,7 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
         self.delta = delta
         self.bounds = bounds
         self.classes = classes
+        self.ordered = ordered
         self.categories = categories
         self.kernel = kernel
         self.inducing_points = inducing_points

@@ -115,3 +115,28 @@ def test_a_table_of_several_classes_is_fitted_predicted_shown_and_verified(invok
     refused = invoke("effects", model, "--target", "smoking")
     assert refused.exit_code != 0
     assert "classes: never, former, current" in refused.output
+
+
+def test_classes_in_their_order_are_asked_for_by_a_flag_and_by_a_study(invoke, refused, tmp_path):
+    rng = np.random.default_rng(2)
+    age = rng.uniform(18, 80, 1500)
+    which = np.digitize(age + 15 * rng.standard_normal(1500), [35, 60])
+    table = tmp_path / "health.csv"
+    lines = [f"{a:.2f},{('good', 'fair', 'poor')[k]}" for a, k in zip(age, which, strict=True)]
+    table.write_text("\n".join(["age,health", *lines]) + "\n")
+    asked = ("--classes", "health:good,fair,poor", "--feature", "age:18:80")
+    flagged, studied = tmp_path / "flagged.json", tmp_path / "studied.json"
+    fitted = run(invoke, "fit", table, *asked, "--ordered", *BUDGET, "-o", flagged, "--yes")
+    assert "in this order" in fitted.output
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        f"data: {table.name}\nclasses: {{health: [good, fair, poor]}}\nordered: true\n"
+        f"features: {{age: [18, 80]}}\nepsilon: 1\ndelta: 1e-6\noutput: {studied.name}\n"
+    )
+    run(invoke, "fit", "--study", study, "--yes")
+    for model in (flagged, studied):
+        assert json.loads(model.read_text())["settings"]["ordered"] is True
+        assert run(invoke, "verify", model).exit_code == 0
+        assert run(invoke, "predict", model, table, "-o", model.with_suffix(".csv")).exit_code == 0
+    numbers = ("--target", "age:18:80", "--feature", "age:18:80", "--ordered")
+    refused(invoke("fit", table, *numbers, *BUDGET, "-o", "m.json"), 2, "--ordered")

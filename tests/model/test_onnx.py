@@ -225,12 +225,12 @@ def test_levels_of_categories_are_taken_by_their_numbers(columns):
     assert_allclose(found["mean"], gp.predict(table), rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("columns", [1, 4])
-def test_every_one_of_several_classes_has_its_outputs(columns):
+@pytest.mark.parametrize(("columns", "ordered"), [(1, False), (4, False), (1, True)])
+def test_every_one_of_several_classes_has_its_outputs(columns, ordered):
     X, y = drawn(columns, 1.0)
     labels = np.array(["none", "one", "more"])[np.minimum(y, 2).astype(int)]
     clf = PrivateGPClassifier(3.0, 1e-5, bounds=(0, 10), classes=("none", "one", "more"), stages=2)
-    clf.set_params(random_state=0).fit(X, labels)
+    clf.set_params(ordered=ordered, random_state=0).fit(X, labels)
     new = np.random.default_rng(9).uniform(-1.0, 11.0, (100, columns))
     found, P = run(export.to_onnx(clf), new), clf.predict_proba(new)
     ends = clf.predict_proba_interval(new)

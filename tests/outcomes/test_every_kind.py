@@ -21,6 +21,7 @@ from dpgp.outcomes.classes import Classes
 from dpgp.outcomes.count import Counted
 from dpgp.outcomes.labels import class_box, named_classes
 from dpgp.outcomes.number import Number
+from dpgp.outcomes.ordered import OrderedClasses
 from dpgp.outcomes.yes_no import YesNo
 from dpgp.planning.plan import plan_of
 from dpgp.report.html.page import report_html
@@ -33,6 +34,11 @@ EXAMPLES = {
     Counted: (dpgp.PrivateGPRegressor, {"target_bounds": (0.5, 6.2), "counts": True}, np.rint),
     YesNo: (dpgp.PrivateGPClassifier, {"classes": ("bad", "good")}, lambda y: grade(y > 3.5)),
     Classes: (dpgp.PrivateGPClassifier, {"classes": ("bad", "fair", "good")}, lambda y: marks(y)),
+    OrderedClasses: (
+        dpgp.PrivateGPClassifier,
+        {"classes": ("bad", "fair", "good"), "ordered": True},
+        lambda y: marks(y),
+    ),
     Grade: (GradeRegressor, {"target_bounds": (1, 6)}, lambda y: np.rint(2 * y) / 2),
 }
 OBSERVED = {
@@ -40,6 +46,7 @@ OBSERVED = {
     Counted: lambda values: values == np.rint(values),
     YesNo: lambda values: (values == 0.0) | (values == 1.0),
     Classes: lambda values: np.isin(values, [0.0, 1.0, 2.0]),
+    OrderedClasses: lambda values: np.isin(values, [0.0, 1.0, 2.0]),
     Grade: lambda values: 2 * values == np.rint(2 * values),
 }
 

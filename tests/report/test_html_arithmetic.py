@@ -65,12 +65,13 @@ def rare():
     return clf.fit(X, y).model_
 
 
-@pytest.mark.parametrize("target", [0, 2])
-def test_page_has_the_same_probabilities_of_classes(target):
+@pytest.mark.parametrize(("target", "ordered"), [(0, False), (2, False), (1, True)])
+def test_page_has_the_same_probabilities_of_classes(target, ordered):
     rng = np.random.default_rng(0)
     X = rng.uniform(0.0, 10.0, (1500, 2))
     y = (rng.random(1500) < 0.1 * X[:, 0]).astype(int) + (rng.random(1500) < 0.05 * X[:, 1])
-    clf = PrivateGPClassifier(3.0, 1e-5, bounds=(0, 10), classes=(0, 1, 2), random_state=0)
+    asked = {"classes": (0, 1, 2), "ordered": ordered, "random_state": 0}
+    clf = PrivateGPClassifier(3.0, 1e-5, bounds=(0, 10), **asked)
     model, new = clf.fit(X, y).model_, rng.uniform(0.0, 10.0, (30, 2))
     found = page_predictions(payload(model), new, target)
     lower, upper = model.predict_proba_interval(new)

@@ -129,9 +129,11 @@ def test_a_model_file_keeps_the_settings_of_the_table():
     first = settings_to_json(people.but(rows_of_unit=RowsOfUnit.FIRST).options)
     assert first == kept, "as files that are older than the choice"
     counted = settings_to_json(STUDY.but(counts=True).options)
-    wishes = [option.name for option in OPTIONS if option.asks_outcome]
-    assert counted.keys() - kept.keys() == set(wishes)
-    assert set(wishes) == {kind.option for kind in KINDS if kind.option is not None}
+    health = LevelColumn("health", ("poor", "fair", "good"))
+    ordered = settings_to_json(STUDY.but(targets=None, classes=health, ordered=True).options)
+    wishes = {option.name for option in OPTIONS if option.asks_outcome}
+    assert (counted.keys() | ordered.keys()) - kept.keys() == wishes
+    assert wishes == {kind.option for kind in KINDS if kind.option is not None}
 
 
 def test_options_keep_what_the_table_parses():

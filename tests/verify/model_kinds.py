@@ -83,6 +83,7 @@ KINDS = {
     "yes or no of four inputs": lambda: yes_no(4, stages=2),
     "classes": lambda: classes(1),
     "classes of four inputs": lambda: classes(4, stages=2, neighbours="add-remove"),
+    "ordered classes": lambda: classes(1, ordered=True),
     "counts": counts,
 }
 

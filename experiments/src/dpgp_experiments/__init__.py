@@ -79,7 +79,7 @@ REGISTRY = {
     ),
     "classes": Experiment(
         "dpgp_experiments.classes",
-        "Several classes together, beside one by one, logistic regression and boosting",
+        "Several classes together, in their order, one by one, logistic regression and boosting",
         3,
     ),
     "rare": Experiment(

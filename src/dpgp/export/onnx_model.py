@@ -15,7 +15,12 @@ from dpgp import __version__
 from dpgp.arithmetic import TRACE, Placeholder
 from dpgp.effects.functionals import function_factor
 from dpgp.export.specify import Covariances, specification_of
-from dpgp.export.traced_chances import normal_factor, traced_interval, traced_probability
+from dpgp.export.traced_chances import (
+    normal_factor,
+    traced_interval,
+    traced_order,
+    traced_probability,
+)
 from dpgp.inference.conformal import COVERAGE
 from dpgp.package import install
 
@@ -67,11 +72,13 @@ def _classes(model: FittedModel, target: int | str | None) -> dict[str, Any]:
         for k, belief in enumerate(beliefs)
     ]
     whole = sum(parts[1:], start=parts[0])
+    cuts = [model.odds(k).cut for k in range(model.n_targets)]
+    shares = traced_order([part / whole for part in parts], [cut for cut in cuts if cut])
     asked = range(model.n_targets) if target is None else [model.chosen_target(target)]
     return {
         f"{name}_{model.outcome.labels[k]}": value
         for k in asked
-        for name, value in _chances(model, k, beliefs[k], parts[k] / whole).items()
+        for name, value in _chances(model, k, beliefs[k], shares[k]).items()
     }
 
 

@@ -7,7 +7,9 @@ Runtimes have erf in single precision at best, and no inverse of Φ: here are a 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from scipy.special import erfcx, ndtri, ndtri_exp
 
 from dpgp.arithmetic import TRACE, where
 from dpgp.outcomes.chances import SMALLEST_CHANCE
-from dpgp.outcomes.log_odds import LogOdds
+from dpgp.outcomes.log_odds import Cut, LogOdds
 from dpgp.types import Array
 
 ROOT_TWO = np.sqrt(2.0)
@@ -40,6 +42,25 @@ def traced_probability(mean: Any, std: Any, odds: LogOdds) -> Any:
     own = _log_odds_within(mean, std if odds.spread is None else odds.spread)
     p = 1.0 / (1.0 + TRACE.exp(-odds.level - odds.slope * own))
     return TRACE.clip(p, SMALLEST_CHANCE, 1.0 - SMALLEST_CHANCE)
+
+
+def traced_order(shares: Sequence[Any], cuts: Sequence[Cut]) -> list[Any]:
+    """Return what one function makes of classes that have an order; of others what they are."""
+    if not cuts:
+        return list(shares)
+    lower, upper = list(accumulate(shares))[:-1], list(accumulate(shares[::-1]))[-2::-1]
+    trust = [low * high for low, high in zip(lower, upper, strict=True)]
+    odds = [
+        trusted * (np.log(high / low) - cut.offset)
+        for trusted, low, high, cut in zip(trust, lower, upper, cuts[:-1], strict=True)
+    ]
+    rank = sum(odds[1:], start=odds[0]) / sum(trust[1:], start=trust[0])
+    pull = cuts[0].slope * rank
+    below = [1.0 / (1.0 + TRACE.exp(pull - cut.threshold)) for cut in cuts[:-1]]
+    ends = zip([0.0, *below], [*below, 1.0], strict=True)
+    parts = [np.maximum(high - low, SMALLEST_CHANCE) for low, high in ends]
+    whole = sum(parts[1:], start=parts[0])
+    return [part / whole for part in parts]
 
 
 def traced_interval(mean: Any, std: Any, coverage: float, odds: LogOdds, p: Any) -> tuple[Any, Any]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpgp.model.input_model import InputDensity
-from dpgp.outcomes.classes import raking_weights
 from dpgp.outcomes.log_odds import LogOdds
 
 if TYPE_CHECKING:
@@ -28,13 +27,12 @@ def log_odds_of(model: FittedModel) -> tuple[LogOdds, ...]:
 def _adding_up(
     model: FittedModel, odds: tuple[LogOdds, ...], density: InputDensity
 ) -> tuple[LogOdds, ...]:
-    """Return the same with weights by which all classes have their shares on average."""
+    """Return the same with what makes probabilities of classes add up, also on average."""
     U, shares = model.inputs(density.points), density.weights / density.weights.sum()
     beliefs = [model.belief(k, U) for k in range(model.n_targets)]
     pairs = zip(odds, beliefs, strict=True)
     own = np.array([each.probability(*belief) for each, belief in pairs])
-    weights = raking_weights(own, shares, own @ shares)
-    return tuple(each._replace(weight=float(u)) for each, u in zip(odds, weights, strict=True))
+    return model.outcome.adding_up(own, shares, odds)
 
 
 def _log_odds(model: FittedModel, target: int, density: InputDensity) -> LogOdds:

@@ -12,6 +12,7 @@ from dpgp.outcomes.base import Location, ObservationLaw, OutcomeKind
 from dpgp.outcomes.classes import Classes
 from dpgp.outcomes.count import Counted
 from dpgp.outcomes.number import NUMBER, Number
+from dpgp.outcomes.ordered import OrderedClasses
 from dpgp.outcomes.yes_no import YesNo
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ __all__ = [
     "outcome_options",
 ]
 
-KINDS: list[type[OutcomeKind]] = [Number, Counted, YesNo, Classes]
+KINDS: list[type[OutcomeKind]] = [Number, Counted, YesNo, Classes, OrderedClasses]
 """A new kind is a line here. Numbers are what no option asks for."""
 
 

@@ -108,6 +108,9 @@ class OutcomeKind(ABC):
     """Whether a row's targets are one class of several: residuals are bounded by their norm, which
     costs what one target does, and add up to nothing."""
 
+    has_order: ClassVar[bool] = False
+    """Whether these classes have an order, so that one function and thresholds predict them."""
+
     log_noise: ClassVar[tuple[float, float]]
     """Prior mean and sd of log σ, the noise of an observation in half-widths."""
 
@@ -214,6 +217,13 @@ class OutcomeKind(ABC):
         Values are scaled as targets are, (functions, places).
         """
         raise NotImplementedError  # of kinds that are joint
+
+    def adding_up(self, own: Array, shares: Array, odds: Sequence[LogOdds]) -> tuple[LogOdds, ...]:
+        """Return links by which :meth:`together` keeps averages, over ``shares`` of people.
+
+        ``own`` is what every function predicts for them by itself.
+        """
+        return tuple(odds)
 
     def together(self, own: Array, odds: Sequence[LogOdds]) -> Array:
         """Return what all functions predict (functions, rows), from what each does by itself."""

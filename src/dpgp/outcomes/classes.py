@@ -65,8 +65,18 @@ class Classes(YesNo):
 
     @classmethod
     def is_asked(cls, target_box: Box, wishes: Mapping[str, bool]) -> bool:
+        """Return whether the target has more than two classes, and no order is asked for."""
+        return cls.has_several(target_box) and not cls.is_ordered(wishes)
+
+    @staticmethod
+    def has_several(target_box: Box) -> bool:
         """Return whether the target has more than two classes."""
         return any(len(category.levels) > 2 for category in target_box.categories if category)
+
+    @staticmethod
+    def is_ordered(wishes: Mapping[str, bool]) -> bool:
+        """Return whether classes are said to have an order; that of two says nothing."""
+        return wishes.get("ordered", False)
 
     @property
     def count(self) -> int:
@@ -151,6 +161,11 @@ class Classes(YesNo):
     def assumed(self, prevalence: float | None) -> str:
         """Say how frequent classes are."""
         return "classes are equally frequent, and their probabilities vary smoothly"
+
+    def adding_up(self, own: Array, shares: Array, odds: Sequence[LogOdds]) -> tuple[LogOdds, ...]:
+        """Return the same with weights by which all classes have their shares on average."""
+        weights = raking_weights(own, shares, own @ shares)
+        return tuple(each._replace(weight=float(u)) for each, u in zip(odds, weights, strict=True))
 
     def together(self, own: Array, odds: Sequence[LogOdds]) -> Array:
         """Return probabilities that add up to one at every row."""

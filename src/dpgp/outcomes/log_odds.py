@@ -35,11 +35,23 @@ LARGEST_DEVIATION = 20.0
 """Sd of log odds among people: nobody is between the smallest and the largest chance."""
 
 
+class Cut(NamedTuple):
+    """One of several classes in their order: m_k, what cuts it from the next, and b.
+
+    dpgp.outcomes.ordered; nothing cuts off the last class, which has 0 instead.
+    """
+
+    offset: float
+    threshold: float
+    slope: float
+
+
 class LogOdds(NamedTuple):
     """How a belief becomes a probability, and how far the ends of its intervals are moved.
 
     ``level`` and ``slope`` are a and b, ``spread`` is τ, each place's own sd where that is None.
-    ``weight`` is that of one class among several (dpgp.outcomes.classes).
+    ``weight`` is that of one class among several (dpgp.outcomes.classes), and ``cut`` is where
+    these have an order.
     """
 
     shift: float = 0.0
@@ -47,6 +59,7 @@ class LogOdds(NamedTuple):
     slope: float = 1.0
     spread: float | None = None
     weight: float = 1.0
+    cut: Cut | None = None
 
     def probability(self, mean: Array, std: Array) -> Array:
         """Return σ(a + bℓ), never 0 nor 1."""
@@ -68,14 +81,14 @@ def fitted_log_odds(mean: Array, std: Array, shares: Array, covariance: Array) -
     """Return shift, a, b and τ of beliefs N(mean, covariance), ``shares`` of people having each."""
     error = np.sqrt(max(float(shares @ covariance @ shares), SMALLEST_ERROR**2))
     whole = float(chance(np.array([shares @ mean]), np.array([error]))[0])
-    shift = _level(logit(chance(mean, np.maximum(std, SMALLEST_ERROR))), shares, whole)
+    shift = level_of(logit(chance(mean, np.maximum(std, SMALLEST_ERROR))), shares, whole)
     spread = max(float(np.sqrt(shares @ std**2)), SMALLEST_ERROR)
     odds = logit(chance(mean, np.full_like(mean, spread)))
     slope = _slope(odds, mean, shares, covariance, whole)
-    return LogOdds(shift, _level(slope * odds, shares, whole), slope, spread)
+    return LogOdds(shift, level_of(slope * odds, shares, whole), slope, spread)
 
 
-def _level(odds: Array, shares: Array, whole: float) -> float:
+def level_of(odds: Array, shares: Array, whole: float) -> float:
     """Return the a with Σwσ(a + odds) = P."""
     from scipy.optimize import brentq  # slow to import, and a fitted model needs it no more
 
@@ -94,7 +107,7 @@ def _slope(odds: Array, mean: Array, shares: Array, covariance: Array, whole: fl
         return 0.0
 
     def gap(b: float) -> float:
-        p = expit(_level(b * odds, shares, whole) + b * odds)
+        p = expit(level_of(b * odds, shares, whole) + b * odds)
         weights = shares * p * (1.0 - p)  # dp = p(1 − p)(ℓ − its mean under these weights)db
         rise = weights @ centred**2 - (weights @ centred) ** 2 / weights.sum()
         return float((along @ p - S) * rise + v * b * variance)

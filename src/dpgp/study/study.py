@@ -138,6 +138,8 @@ class Study:
             raise _contradict("target_bounds", "classes", "a model has numbers or classes")
         if self.counts and self.classes is not None:
             raise _contradict("counts", "classes", "classes are not counted")
+        if self.ordered and self.targets is not None:
+            raise _contradict("ordered", "target_bounds", "the order is that of classes")
         if not self.predicted:
             raise option("target_bounds").needed()
         if not self.inputs:

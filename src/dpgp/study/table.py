@@ -138,6 +138,12 @@ OPTIONS: tuple[Option, ...] = (
         field="yes or no: one of two classes",
     ),
     Option(
+        "ordered", FlagValue(),
+        "Classes have an order, and are named in it: poor, fair, good.", False,
+        python=(CLASSIFIER,), commands=("fit",), flags=("--ordered/--unordered",), key="ordered",
+        field="one of several classes in their order", asks_outcome=True,
+    ),
+    Option(
         "bounds", BoundsValue(),
         "What to predict from, with its public bounds, numbers or dates; repeat for several.",
         python=EVERYWHERE, commands=COMMANDS, flags=("--feature",), key="features",

@@ -88,7 +88,16 @@ _FIELDS = (
     "input_density",
     "stages",
 )
-_OPTIONAL = ("id", "findings", "shifts", "log_odds", "records", "members", "class_weights")
+_OPTIONAL = (
+    "id",
+    "findings",
+    "shifts",
+    "log_odds",
+    "records",
+    "members",
+    "class_weights",
+    "class_cuts",
+)
 _MODEL = (
     "kernel",
     "noise",

@@ -35,7 +35,7 @@ from dpgp.inference.stage import StageRelease
 from dpgp.model.file.categories import SIGNED_FROM, are_levels
 from dpgp.model.input_model import InputDensity
 from dpgp.outcomes import OutcomeKind
-from dpgp.outcomes.log_odds import LARGEST_SHIFT, LogOdds
+from dpgp.outcomes.log_odds import LARGEST_SHIFT, Cut, LogOdds
 from dpgp.row_weights import ReleasedWeights
 
 MOST_WRITTEN = 1000  # stages of a file: far beyond any model, far below any harm
@@ -265,7 +265,8 @@ def log_odds_to_json(odds: tuple[LogOdds, ...]) -> dict[str, Any]:
     shifts = {"shifts": [each.shift for each in odds]} if odds else {}
     links = [[each.level, each.slope, each.spread] for each in odds if each.spread is not None]
     weights = [each.weight for each in odds] if len(odds) > 1 else []
-    found = {"log_odds": links, "class_weights": weights}
+    cuts = [[*each.cut] for each in odds if each.cut is not None]
+    found = {"log_odds": links, "class_weights": weights, "class_cuts": cuts}
     return shifts | {name: value for name, value in found.items() if value}
 
 
@@ -286,5 +287,30 @@ def log_odds_from_json(
     weights = as_vector(document.get("class_weights", [1.0]), "class_weights", targets)
     if weights.min() <= 0.0:
         raise ModelFileError("`class_weights` must be positive, one for each class.")
-    parts = zip(shifts.tolist(), links.tolist(), weights.tolist(), strict=True)
-    return tuple(LogOdds(shift, a, b, tau, weight) for shift, (a, b, tau), weight in parts)
+    cuts = _cuts_from_json(document.get("class_cuts"), targets, outcome)
+    parts = zip(shifts.tolist(), links.tolist(), weights.tolist(), cuts, strict=True)
+    return tuple(
+        LogOdds(shift, a, b, tau, weight, cut) for shift, (a, b, tau), weight, cut in parts
+    )
+
+
+def _cuts_from_json(value: Any, classes: int, outcome: OutcomeKind) -> Sequence[Cut | None]:
+    """Read offsets, thresholds and the slope of classes that have an order; else None of each."""
+    if value is None and not outcome.has_order:
+        return [None] * classes
+    offsets, thresholds, slopes = as_matrix(value, "class_cuts", 3).T
+    well_made = (
+        outcome.has_order
+        and len(offsets) == classes
+        and (np.diff(thresholds[:-1]) >= 0.0).all()
+        and slopes[0] >= 0.0
+        and np.ptp(slopes) == 0.0
+    )
+    if not well_made:
+        raise ModelFileError(
+            "`class_cuts` must be offsets, increasing thresholds and one slope ≥ 0, a row for each "
+            "of the classes that have an order."
+        )
+    return [
+        Cut(*cut) for cut in zip(*(v.tolist() for v in (offsets, thresholds, slopes)), strict=True)
+    ]

@@ -164,6 +164,22 @@ function localScale({ scale_features }, { local_scale }) {
   };
 }
 
+// Of classes that have an order: what thresholds cut a logistic law about one function into
+function inOrder(shares, cuts) {
+  if (cuts.some((cut) => cut === null)) return shares;
+  const sum = (values) => values.reduce((one, other) => one + other, 0);
+  let trust = 0, odds = 0;
+  cuts.slice(0, -1).forEach(([offset, , slope], k) => {
+    const low = sum(shares.slice(0, k + 1)), high = sum(shares.slice(k + 1));
+    trust += low * high;
+    odds += low * high * slope * (Math.log(high / low) - offset);
+  });
+  const pull = odds / trust;
+  const below = cuts.map(([, threshold], k) => k < cuts.length - 1 ? 1 / (1 + Math.exp(pull - threshold)) : 1);
+  const parts = below.map((p, k) => Math.max(p - (k ? below[k - 1] : 0), SMALLEST_CHANCE));
+  return parts.map((part) => part / sum(parts));
+}
+
 class Posterior {
   constructor(model, k) {
     const target = model.targets[k];
@@ -196,7 +212,7 @@ class Posterior {
     const parts = this.classes.map((one) =>
       one.target.odds.weight * (one === this ? own : one.byItself(x)).mean);
     const whole = parts.reduce((sum, part) => sum + part, 0);
-    const shares = parts.map((part) => part / whole);
+    const shares = inOrder(parts.map((part) => part / whole), this.classes.map((one) => one.target.odds.cut));
     return { ...own, mean: shares[this.number], shares };
   }
 

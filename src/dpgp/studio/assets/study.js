@@ -36,6 +36,7 @@ export const KINDS = [
   ["counts", "a count: 0, 1, 2, …"],
   ["classes", "yes or no: one of two classes"],
   ["several", "one of several classes"],
+  ["ordered", "one of several classes in their order"],
 ];
 
 export function takeTable(table) {
@@ -52,7 +53,7 @@ export const levelsOf = (text) => text.split(/[\n,;]/).map((level) => level.trim
 
 export const isYesNo = () => state.kind === "classes";
 
-export const isSeveral = () => state.kind === "several";
+export const isSeveral = () => ["several", "ordered"].includes(state.kind);
 
 // What is predicted, in words: a probability or a mean.
 export function outcomeWords() {
@@ -69,7 +70,10 @@ const bounds = (role) =>
   Object.fromEntries(withRole(role).map(({ name, low, high }) => [name, [plain(low), plain(high)]]));
 
 function outcome() {
-  if (isSeveral()) return { classes: Object.fromEntries(withRole("target").map(({ name, levels }) => [name, levelsOf(levels)])) };
+  if (isSeveral()) {
+    const classes = Object.fromEntries(withRole("target").map(({ name, levels }) => [name, levelsOf(levels)]));
+    return { classes, ...(state.kind === "ordered" ? { ordered: "true" } : {}) };
+  }
   if (!isYesNo()) return { targets: bounds("target"), ...(state.kind === "counts" ? { counts: "true" } : {}) };
   return { classes: Object.fromEntries(withRole("target").map(({ name, no, yes }) => [name, [no.trim(), yes.trim()]])) };
 }
