@@ -18,6 +18,7 @@ from dpgp.steps.count import Count
 from dpgp.steps.guard import Guard
 from dpgp.steps.input_model import CellCounts, InputHistograms
 from dpgp.steps.linear_stage import LinearStage
+from dpgp.steps.reliability import LabelsByPrediction
 from dpgp.steps.residual_law import ResidualHistograms
 from dpgp.steps.scale import MeasureScale, MeasureScaleAgain
 from dpgp.steps.stage import Stage
@@ -31,6 +32,7 @@ __all__ = [
     "Count",
     "Guard",
     "InputHistograms",
+    "LabelsByPrediction",
     "LinearStage",
     "MeasureScale",
     "MeasureScaleAgain",
@@ -56,6 +58,7 @@ KINDS: tuple[type[Step], ...] = (
     MeasureScale,
     MeasureScaleAgain,
     Calibrate,
+    LabelsByPrediction,
 )
 """All kinds of steps, in the order in which a fit takes them."""
 

@@ -66,6 +66,7 @@ class ClaimedFit:
     counted_levels: int
     targets: int
     has_classes: bool
+    is_yes_no: bool
     are_joint: bool
     learns_metric: bool
     may_warp: bool
@@ -101,7 +102,8 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
     models = as_items(document.get("models"), "models", MOST_TARGETS)
     levels = _levels(inputs)
     columns = len(as_items(inputs.get("low"), "inputs.low", LARGEST))
-    has_classes = _object(document, "targets").get("classes") is not None
+    classes = _object(document, "targets").get("classes")
+    has_classes = classes is not None
     is_weighted = settings.get("weight_bound") is not None
     complete = settings.get("missing") == "error" and not has_classes and not is_weighted
     findings = _object(document, "findings", optional=True)
@@ -118,6 +120,7 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
         counted_levels=len(levels) + has_classes if settings.get("missing") == "ignore" else 0,
         targets=len(models),
         has_classes=has_classes,
+        is_yes_no=has_classes and len(as_items(classes, "targets.classes")) == 2,
         are_joint=has_classes and len(models) > 1,
         learns_metric=columns >= MANY_INPUTS or bool(levels),
         may_warp=as_flag(settings.get("warp"), "settings.warp"),
