@@ -21,7 +21,8 @@ from scipy.special import ndtri
 
 from dpgp.effects.records import Range, Reliability
 from dpgp.inference.conformal import COVERAGE
-from dpgp.steps.reliability import YES_AND_NO, LabelsByPrediction
+from dpgp.steps import LABELS_BY_PREDICTION
+from dpgp.steps.reliability import YES_AND_NO
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def reliability(model: FittedModel) -> Reliability:
 
 def told_reliability(model: FittedModel) -> Reliability | None:
     """Return the same, None where nothing of it was released."""
-    found = model.findings.get(LabelsByPrediction.label)
+    found = model.findings.get(LABELS_BY_PREDICTION)
     if found is None or len(model.outcome.labels) != YES_AND_NO:
         return None
     names = ("predicted", "apart", "no", "yes")
@@ -57,10 +58,12 @@ def told_reliability(model: FittedModel) -> Reliability | None:
     within = np.minimum(0.5 + apart / (4.0 * p * (1.0 - p)), 1.0)
     bins = [share_of_yes(*pair, found["noise"]) for pair in zip(yes, no, strict=True)]
     return Reliability(
-        model.target_in_words(0),
-        p,
-        *(np.array([getattr(each, name) for each in bins]) for name in ("value", "low", "high")),
-        auc_of(yes, no, within, found["noise"]),
+        words=model.target_in_words(0),
+        probability=p,
+        observed=np.array([each.value for each in bins]),
+        lower=np.array([each.low for each in bins]),
+        upper=np.array([each.high for each in bins]),
+        auc=auc_of(yes, no, within, found["noise"]),
     )
 
 

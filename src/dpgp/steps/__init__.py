@@ -26,6 +26,7 @@ from dpgp.steps.target_histograms import TargetHistograms
 
 __all__ = [
     "KINDS",
+    "LABELS_BY_PREDICTION",
     "LAW_OF_RESIDUALS",
     "Calibrate",
     "CellCounts",
@@ -64,6 +65,9 @@ KINDS: tuple[type[Step], ...] = (
 
 LAW_OF_RESIDUALS = Calibrate.label
 """Name of the release that says how far observations are from predictions."""
+
+LABELS_BY_PREDICTION = LabelsByPrediction.label
+"""Name of the release that says which labels had which predictions."""
 
 OF_MANY_INPUTS: tuple[type[Step], ...] = (TargetHistograms, LinearStage, CellCounts)
 """Kinds that only a fit with synthetic rows takes."""

@@ -60,7 +60,7 @@ class LabelsByPrediction:
             predicted = posterior.moments.w @ posterior.features.evaluate(inputs_of(inputs))
             return np.asarray(2.0 * np.searchsorted(cuts, predicted) + (targets > 0.0))
 
-        inner = np.arange(2 * len(cuts) + 1) + 0.5
+        inner = np.arange(0.5, 2 * len(cuts) + 1)
         return HistogramQuery(numbers, 1, inner, inputs_of.filler)
 
     def learn(self, known: Known, release: Any) -> None:
