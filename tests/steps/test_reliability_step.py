@@ -38,7 +38,8 @@ def gp():
 def test_what_is_told_is_near_the_truth(gp):
     X, y = rows(1)
     told, p = gp.reliability(), gp.predict_proba(X)[:, 1]
-    assert told.auc.low < roc_auc_score(y, p) < told.auc.high
+    off = roc_auc_score(y, p) - told.auc.value  # of as many new rows, which err too
+    assert abs(off) < told.auc.high - told.auc.low
     assert told.auc.high - told.auc.low < 0.1
     assert np.all((told.lower <= told.observed) & (told.observed <= told.upper))
     np.testing.assert_allclose(told.observed, told.probability, atol=0.15)
