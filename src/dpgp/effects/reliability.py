@@ -28,7 +28,7 @@ from dpgp.types import Array
 if TYPE_CHECKING:
     from dpgp.model.fitted import FittedModel
 
-RATIOS = np.linspace(0.0, 1.0, 1001)
+RATIOS = np.arange(1001) / 1000
 """Ratios that are tried."""
 
 
