@@ -81,10 +81,10 @@ def test_the_order_of_the_classes_decides_which_one_is_yes():
     assert np.sqrt(np.mean((p[:, 0] - chance(X)) ** 2)) < 0.05
 
 
-def test_nothing_is_spent_on_a_guard_or_on_calibration(fitted):
+def test_nothing_is_spent_on_a_guard_or_on_calibration_of_intervals(fitted):
     labels = [release.label for release in fitted.certificate_.releases]
     stages = ["stage 1", "stage 2", "stage 3"]
-    assert labels == ["number of rows", "input histograms", *stages]
+    assert labels == ["number of rows", "input histograms", *stages, "labels by prediction"]
 
 
 def test_a_row_with_another_label_contributes_nothing_and_is_no_error():

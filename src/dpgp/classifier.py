@@ -30,8 +30,9 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
     r"""Probabilities of public classes under :math:`(\epsilon, \delta)`-differential privacy.
 
     The machinery of :class:`~dpgp.PrivateGPRegressor` on a target that is 0 or 1, whose noise is
-    known to be :math:`p(1-p)`: nothing is clipped, and nothing is spent on scale or calibration. Of
-    more than two classes each has such a target, and a row, which is in one, moves them together.
+    known to be :math:`p(1-p)`: nothing is clipped, and nothing is spent on scale or calibration but
+    for counts of labels by their predictions (:meth:`reliability`). Of more than two classes each
+    has such a target, and a row, which is in one, moves them together.
     docs/how-to/yes-no.md, docs/how-to/classes.md.
 
     Parameters

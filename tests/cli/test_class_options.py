@@ -47,10 +47,13 @@ def test_a_table_of_yes_and_no_is_fitted_and_predicted(invoke, table, tmp_path):
     about = json.loads(run(invoke, "show", model, "--json").stdout)
     (target,) = about["targets"]
     assert 0.0 < target.pop("explained")["value"] < 1.0
+    assert 0.8 < target.pop("reliability")["auc"]["value"] < 1.0
     assert target == {"name": "high", "levels": ["no", "yes"]}
     page = tmp_path / "report.html"
     run(invoke, "report", model, "-o", page)
     assert "P(high = yes)" in page.read_text()
+    assert "Predicted and observed: AUC 0." in page.read_text()
+    assert "Reliability of P(high = yes)" in run(invoke, "show", model).stdout
 
 
 def test_a_study_file_says_the_same(invoke, table, tmp_path):

@@ -104,11 +104,15 @@ def describe(model: FittedModel) -> dict[str, Any]:
 
 
 def _learned(model: FittedModel, target: int) -> dict[str, Any]:
+    from dpgp.effects.reliability import told_reliability
     from dpgp.inference.conformal import COVERAGE
 
     if model.outcome.is_joint:
         return {"classes": _of_classes(model)}
-    explained = {"explained": vars(model.explained(target=target))}
+    explained: dict[str, Any] = {"explained": vars(model.explained(target=target))}
+    told = told_reliability(model)
+    if told is not None:
+        explained["reliability"] = {**told.to_dict(), "auc": vars(told.auc)}
     if model.outcome.law_is_known:
         return explained
     low, median, high = model.noise_quantiles(target)
@@ -173,6 +177,15 @@ def print_importance(console: Console, importance: Importance) -> None:
     print_table(console, TextTable(title, headings, rows, caption))
 
 
+def print_reliability(console: Console, model: FittedModel) -> None:
+    """Print shares of yes by their predictions; nothing where none were released."""
+    from dpgp.effects.reliability import told_reliability
+
+    told = told_reliability(model)
+    if told is not None:
+        print_table(console, TextTable(shown(told.title), *told.text_table(), told.note))
+
+
 def _bar(share: float) -> str:
     return ("█" * round(BAR * share)).ljust(BAR, "·")
 
@@ -191,6 +204,7 @@ def print_model(console: Console, model: FittedModel, matters: list[Importance])
     console.print()
     for importance in matters:
         print_importance(console, importance)
+    print_reliability(console, model)
     certificate = model.certificate
     together = "" if certificate.mu is None else f"Together μ = {text_up(certificate.mu, 4)}. "
     print_table(

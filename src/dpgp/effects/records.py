@@ -137,6 +137,54 @@ class Share(Range):
         return f"{percent(self.low).removesuffix(' %')} to {percent(self.high)}"
 
 
+@dataclass(frozen=True, repr=False, eq=False)
+class Reliability(AnswerTable):
+    """Shares of yes that were observed among rows of alike predictions, and how both are ordered.
+
+    ``probability`` is what a bin was predicted, on average, ``observed`` the share of yes in it,
+    from ``lower`` to ``upper``. ``auc`` is the probability that a yes is predicted higher than a
+    no. All by counts with noise of the rows that were fitted.
+    """
+
+    words: str
+    probability: Array
+    observed: Array
+    lower: Array
+    upper: Array
+    auc: Range
+
+    @property
+    def title(self) -> str:
+        """What the shares are of."""
+        return f"Reliability of {self.words}: AUC {self.auc_in_words}"
+
+    @property
+    def auc_in_words(self) -> str:
+        """The AUC with its interval, to read."""
+        return f"{self.auc.value:.2f} ({self.auc.low:.2f} to {self.auc.high:.2f})"
+
+    @property
+    def note(self) -> str:
+        """What the intervals hold, and of whom all of it is."""
+        return (
+            "Shares of yes among rows with about this probability, and AUC, the probability that a "
+            "yes is predicted higher than a no, with 95 % intervals: the noise of the counts and "
+            "the chance of so many people are in them. The rows are those that were fitted; on new "
+            "ones a model is a little worse."
+        )
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return probability, observed, lower and upper."""
+        names = ("probability", "observed", "lower", "upper")
+        return {name: getattr(self, name).tolist() for name in names}
+
+    def text_table(self) -> TextRows:
+        """Return the same with three digits."""
+        columns = self.to_dict()
+        rows = zip(*columns.values(), strict=True)
+        return list(columns), [[f"{value:.3f}" for value in row] for row in rows]
+
+
 @dataclass(frozen=True, repr=False)
 class Importance(AnswerTable):
     """Sobol indices of every input, the most important one first.

@@ -292,6 +292,11 @@ class FittedModel(
         """Return how beliefs about a target become probabilities."""
         return self.log_odds[target] if self.log_odds else AS_BELIEVED
 
+    def probability_of_mean(self, values: Array) -> Array:
+        """Return the probabilities of yes of posterior means of f, which they rise with."""
+        spread = np.full_like(values, self.odds(0).spread or 0.0)
+        return self.odds(0).probability(self._in_units(0, values), spread)
+
     @cached_property
     def _predictives(self) -> tuple[Predictive, ...]:
         return predictives(self.posteriors, self.scales)

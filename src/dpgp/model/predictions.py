@@ -7,7 +7,7 @@ custom of scikit-learn, with the columns of the fit in their order, a model by t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from dpgp.numeric import Seed, as_floats, as_random_state, numeric_vector
 from dpgp.outcomes.labels import class_numbers, named_classes
 from dpgp.outcomes.number import checked_targets
 from dpgp.types import Array
+
+if TYPE_CHECKING:
+    from dpgp.effects.records import Reliability
 
 CENTILES = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
 """Those of a growth chart."""
@@ -100,6 +103,16 @@ class ClassMethods(HasModel):
         if sample_weight is not None:
             sample_weight = numeric_vector(sample_weight, len(predicted), "sample_weight")
         return float(np.average(numbers == predicted, weights=sample_weight))
+
+    def reliability(self) -> Reliability:
+        """Return shares of yes by predicted probability, and the AUC, from what was released.
+
+        With 95 % intervals; of two classes alone, and where the budget bought the counts. They are
+        of the rows that were fitted. docs/how-to/yes-no.md
+        """
+        from dpgp.effects.reliability import reliability
+
+        return reliability(self._fitted())
 
     def _likeliest(self, X: Any) -> NDArray[np.intp]:
         return np.asarray(np.argmax(self.predict_proba(X), axis=1))

@@ -15,6 +15,7 @@ from dpgp.pooling.common import PoolingError
 from dpgp.pooling.curve import PooledFit
 from dpgp.pooling.pooled import posterior_of_target
 from dpgp.pooling.spread import common_law, common_scale
+from dpgp.steps import LABELS_BY_PREDICTION
 
 COMPARED = 1024  # places at which the law of observations is told anew
 
@@ -67,5 +68,8 @@ def reread(model: object, kernel: Any = None) -> FittedModel:
         posteriors=posteriors,
         calibrations=laws,
         scales=tuple(scale for scale in scales if scale is not None),
+        findings={  # labels were counted by earlier predictions
+            name: told for name, told in given.findings.items() if name != LABELS_BY_PREDICTION
+        },
     )
     return replace(again, log_odds=log_odds_of(again))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 
+from dpgp.effects.reliability import told_reliability
 from dpgp.markup import BAD, GOOD, bullets, calls, card, pairs, paragraph, table
 from dpgp.model.fitted import COLUMN_HEADINGS
 from dpgp.report.guarantee import guarantee_in_words
@@ -58,6 +59,9 @@ def _facts(model: FittedModel) -> list[tuple[str, str]]:
     for k, name in enumerate(model.target_names):
         share = model.explained(target=k)
         facts.append((f"explained of {name}", f"about {share} of the variance (R²)"))
+    told = told_reliability(model)
+    if told is not None:
+        facts.append(("AUC", f"about {told.auc_in_words}"))
     for k, name in enumerate([] if model.outcome.law_is_known else model.target_names):
         # how far observations scatter, with the range of the equally likely draws
         low, median, high = model.noise_quantiles(k)

@@ -18,6 +18,7 @@ from dpgp.steps.count import Count
 from dpgp.steps.guard import Guard
 from dpgp.steps.input_model import CellCounts, InputHistograms
 from dpgp.steps.linear_stage import LinearStage
+from dpgp.steps.reliability import LabelsByPrediction
 from dpgp.steps.residual_law import ResidualHistograms
 from dpgp.steps.scale import MeasureScale, MeasureScaleAgain
 from dpgp.steps.stage import Stage
@@ -25,12 +26,14 @@ from dpgp.steps.target_histograms import TargetHistograms
 
 __all__ = [
     "KINDS",
+    "LABELS_BY_PREDICTION",
     "LAW_OF_RESIDUALS",
     "Calibrate",
     "CellCounts",
     "Count",
     "Guard",
     "InputHistograms",
+    "LabelsByPrediction",
     "LinearStage",
     "MeasureScale",
     "MeasureScaleAgain",
@@ -56,11 +59,15 @@ KINDS: tuple[type[Step], ...] = (
     MeasureScale,
     MeasureScaleAgain,
     Calibrate,
+    LabelsByPrediction,
 )
 """All kinds of steps, in the order in which a fit takes them."""
 
 LAW_OF_RESIDUALS = Calibrate.label
 """Name of the release that says how far observations are from predictions."""
+
+LABELS_BY_PREDICTION = LabelsByPrediction.label
+"""Name of the release that says which labels had which predictions."""
 
 OF_MANY_INPUTS: tuple[type[Step], ...] = (TargetHistograms, LinearStage, CellCounts)
 """Kinds that only a fit with synthetic rows takes."""

@@ -70,6 +70,7 @@ class ClaimedFit:
     counted_levels: int
     targets: int
     has_classes: bool
+    is_yes_no: bool
     are_joint: bool
     learns_metric: bool
     may_warp: bool
@@ -122,6 +123,7 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
         counted_levels=len(levels) + has_classes if settings.get("missing") == "ignore" else 0,
         targets=len(models),
         has_classes=has_classes,
+        is_yes_no=has_classes and len(models) == 1,
         are_joint=has_classes and len(models) > 1,
         learns_metric=columns >= MANY_INPUTS or bool(levels),
         may_warp=as_flag(settings.get("warp"), "settings.warp"),

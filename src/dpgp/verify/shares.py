@@ -54,6 +54,18 @@ def for_calibration(fit: ClaimedFit) -> float:
     return _within(2.0 / (0.01 * fit.rows * fit.mu) ** 2, 0.01, 0.10)
 
 
+def counts_labels(fit: ClaimedFit) -> bool:
+    """Return whether 5 % lets a bin of yes and no be known to 3 % of the rows."""
+    if not fit.is_yes_no or fit.is_unlimited:
+        return fit.is_yes_no
+    return 2.0 / (0.03 * signal(fit, fit.rows)) ** 2 <= 0.05
+
+
+def for_labels(fit: ClaimedFit) -> float:
+    """A bin known to half a per cent of the rows, from 2 to 5 %."""
+    return _within(2.0 / (0.005 * signal(fit, fit.rows)) ** 2, 0.02, 0.05)
+
+
 def sweeps_of_scale(fit: ClaimedFit) -> int:
     """Two of several inputs, one where nothing has a price."""
     return 1 if fit.is_unlimited else min(fit.columns, 2)

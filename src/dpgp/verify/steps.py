@@ -13,6 +13,7 @@ from dpgp.verify.contents import ClaimedFit, ClaimedStage
 CALIBRATION = "residual histograms"
 LAW_BINS = 22
 COARSE_BINS, FINE_BINS, FINE_FROM = 14, 28, 80
+MOST_BINS_OF_LABELS = 10
 MOST_FEATURES, LEADING = 400, 128
 """Features that a stage in a learned metric may have, and those whose products are released."""
 SAME_SHARE = 1e-6
@@ -160,6 +161,11 @@ AFTER_STAGES = (
         lambda fit, release: _exactly(fit.targets * _calibration_bins(fit, release)),
         lambda fit: fit.calibrates, shares.for_calibration,
         lambda fit: not fit.laws_are_known,
+    ),
+    PlannedStep(
+        "labels by prediction", "histograms", _one,
+        lambda fit, release: range(2, 2 * MOST_BINS_OF_LABELS + 1, 2),
+        shares.counts_labels, shares.for_labels,
     ),
 )  # fmt: skip
 

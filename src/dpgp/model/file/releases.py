@@ -53,6 +53,9 @@ FEWEST_BINS = 8
 COUNTS = "number of rows"
 """The step whose findings tell how many of a table's rows and cells can be used."""
 
+LABELS = "labels by prediction"
+"""The step whose findings tell how good probabilities are: counts by bins of predictions."""
+
 POOLED = "pooled"
 """What was found when releases were compared; no step of a fit has that name."""
 
@@ -213,7 +216,19 @@ def findings_from_json(value: Any, targets: int) -> dict[str, Any]:
         _check_pooled(findings[POOLED], f"findings.{POOLED}", targets)
     if COUNTS in findings and ReleasedWeights.found(findings[COUNTS]) is None:
         _check_counts(findings[COUNTS], f"findings.{COUNTS}")
+    if LABELS in findings:
+        _check_labels(findings[LABELS], f"findings.{LABELS}")
     return findings
+
+
+def _check_labels(value: Any, where: str) -> None:
+    """Check what was predicted in every bin, rising, and noisy counts of both labels."""
+    fields = as_fields(value, where, ("predicted", "apart", "no", "yes", "noise"))
+    predicted = as_vector(as_items(fields["predicted"], where), where)
+    for name in ("apart", "no", "yes"):
+        as_vector(fields[name], where, len(predicted))
+    if (np.diff(predicted) < 0.0).any() or as_number(fields["noise"], where) < 0.0:
+        raise ModelFileError(f"`{where}` must rise from bin to bin, and its noise be 0 or more.")
 
 
 def _check_pooled(value: Any, where: str, targets: int) -> None:

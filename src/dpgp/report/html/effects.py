@@ -13,6 +13,7 @@ from dpgp.arithmetic import TINY
 from dpgp.dates import Days
 from dpgp.effects.importance import WhatMatters
 from dpgp.effects.records import Effect, Importance
+from dpgp.effects.reliability import told_reliability
 from dpgp.markup import Markup, element, join, paragraph
 from dpgp.model.input_model import Density, densities
 from dpgp.report.html.tables import facts, share_bar, table
@@ -58,6 +59,9 @@ def summary(found: Sequence[WhatMatters]) -> Markup:
         importance, share = each.importance, each.model.explained(target=each.target)
         words = "explained (R²)" if len(found) == 1 else f"{importance.target}: explained (R²)"
         known = [(words, f"about {share}")]
+        told = told_reliability(each.model)
+        if told is not None:
+            known.append(("AUC", f"about {told.auc_in_words}"))
         if importance.may_be_constant:
             parts.append(paragraph(importance.to_be_explained))
         elif several:

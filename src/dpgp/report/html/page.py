@@ -25,6 +25,7 @@ from dpgp.report.guarantee import title_of
 from dpgp.report.html import guarantee, knowledge
 from dpgp.report.html.browser import asset, page_script, payload
 from dpgp.report.html.effects import effects, summary
+from dpgp.report.html.reliability import reliability_plot
 from dpgp.report.model_plot import draw_model
 from dpgp.report.style import panels, styled
 
@@ -61,7 +62,7 @@ def report_html(
         summary=summary(matters),
         plots=_plots(model, matters[0]),
         matters=effects(matters),
-        accuracy=knowledge.accuracy(model),
+        accuracy=join([knowledge.accuracy(model), reliability_plot(model)]),
         learned=knowledge.learned(model),
         bounds=guarantee.bounds(model),
         releases=guarantee.releases(model),

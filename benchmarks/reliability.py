@@ -1,0 +1,89 @@
+"""AUC and reliability as a fit tells them, beside rows it never saw, and what the counts cost.
+
+    python benchmarks/reliability.py [seeds]
+
+Simulated tables of yes and no at ε = 1, δ = 1e-6: logistic curves of one, two and five inputs, one
+outcome rare. Every table is fitted with the counts of labels and, by the same seed, without.
+"""
+
+import sys
+import warnings
+from unittest.mock import patch
+
+import numpy as np
+from sklearn.metrics import log_loss, roc_auc_score
+
+import dpgp
+import dpgp.steps as steps
+from dpgp.privacy.noise import SeededNoiseWarning
+
+CASES = (
+    (1, 3000, 0.0),
+    (1, 10000, 0.0),
+    (2, 3000, 0.0),
+    (2, 10000, -2.5),
+    (5, 3000, 0.0),
+    (5, 10000, 0.0),
+)
+"""Inputs, rows, and log odds at the middle."""
+
+NEW = 20_000  # rows that tell what is true
+HEAD = (
+    "inputs   rows  share of yes  AUC told − new        ±  in 95 %  width  bins in 95 %  log loss"
+)
+
+
+def table(inputs, rows, level, rng):
+    X = rng.uniform(-1.0, 1.0, (rows, inputs))
+    odds = level + 3.0 * X[:, 0] + np.sin(3.0 * X[:, -1])
+    return X, (rng.random(rows) < 1.0 / (1.0 + np.exp(-odds))).astype(int)
+
+
+def fitted(inputs, X, y, seed):
+    gp = dpgp.PrivateGPClassifier(
+        1.0, 1e-6, bounds=[(-1, 1)] * inputs, classes=(0, 1), random_state=seed
+    )
+    return gp.fit(X, y)
+
+
+def compared(inputs, rows, level, seed):
+    """Return AUC told − new, whether inside, width, bins inside, and both log losses."""
+    rng = np.random.default_rng(1000 + seed)
+    X, y = table(inputs, rows, level, rng)
+    new, labels = table(inputs, NEW, level, rng)
+    gp = fitted(inputs, X, y, seed)
+    p, told = gp.predict_proba(new)[:, 1], gp.reliability()
+    kinds = tuple(kind for kind in steps.KINDS if kind is not steps.LabelsByPrediction)
+    with patch.object(steps, "KINDS", kinds):
+        without = fitted(inputs, X, y, seed).predict_proba(new)[:, 1]
+    auc, cuts = roc_auc_score(labels, p), (told.probability[1:] + told.probability[:-1]) / 2
+    places = np.searchsorted(cuts, p)
+    bins = [
+        low <= labels[places == k].mean() <= high
+        for k, (low, high) in enumerate(zip(told.lower, told.upper, strict=True))
+        if np.any(places == k)
+    ]
+    inside = told.auc.low <= auc <= told.auc.high
+    width = told.auc.high - told.auc.low
+    losses = log_loss(labels, p), log_loss(labels, without)
+    return labels.mean(), told.auc.value - auc, inside, width, np.mean(bins), *losses
+
+
+def main(seeds):
+    warnings.simplefilter("ignore", SeededNoiseWarning)
+    print(HEAD)
+    for inputs, rows, level in CASES:
+        found = np.array([compared(inputs, rows, level, seed) for seed in range(seeds)])
+        yes, off, inside, width, bins, loss, _ = found.mean(axis=0)
+        error = found[:, 1].std(ddof=1) / np.sqrt(seeds)
+        ratio = found[:, 5] / found[:, 6] - 1.0
+        cost = f"{ratio.mean():+.2%} ± {ratio.std(ddof=1) / np.sqrt(seeds):.2%}"
+        print(
+            f"{inputs:6d} {rows:6d} {yes:13.3f} {off:+15.4f} {error:8.4f} {inside:8.2f} "
+            f"{width:6.3f} {bins:13.2f}  {loss:.4f} ({cost})",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
