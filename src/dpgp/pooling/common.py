@@ -80,10 +80,9 @@ def _difference_of_columns(box: Box, other: Box, kind: str) -> str:
     for k, name in enumerate(names):
         if box.category(k) != other.category(k):
             return f"the levels of {name}"
-        ends, theirs = ((float(b.low[k]), float(b.high[k])) for b in (box, other))
-        if ends != theirs:
-            (low, high), (first, last) = theirs, ends
-            return f"the bounds of {name}: {low:g} to {high:g}, not {first:g} to {last:g}"
+        (first, last), (low, high) = box.extent_in_words(k), other.extent_in_words(k)
+        if (first, last) != (low, high):
+            return f"the bounds of {name}: {low} to {high}, not {first} to {last}"
     return ""
 
 
