@@ -231,3 +231,19 @@ def test_records_are_read_again_under_another_kernel_for_nothing(few, tmp_path):
 
 def test_pool_is_exported():
     assert dpgp.pool is pool
+
+
+def test_what_clipping_did_as_the_scale_changes_is_given_back(many, tmp_path):
+    told = [
+        replace(m, recorded=replace(m.recorded, follows=(0.1 * m.recorded.places[:, 0],)))
+        for m in many
+    ]
+    told[0].save(tmp_path / "one.json")
+    (found,) = load(tmp_path / "one.json").recorded.follows
+    np.testing.assert_allclose(found, told[0].recorded.follows[0], rtol=1e-6)
+    X = pd.DataFrame(np.random.default_rng(9).normal(size=(200, 3)), columns=["a", "b", "c"])
+    X["site"] = "north"
+    moved = pool(told, different_curves=True).predict(X) - pool(many).predict(X)
+    # where clipping took more of the target than the sums show, the function is higher
+    assert np.corrcoef(moved, X["a"])[0, 1] > 0.9
+    assert 0.2 < np.polyfit(X["a"], moved, 1)[0] / (0.1 * 6 / 4) < 2.0

@@ -204,7 +204,8 @@ def _place(fit: PooledFit, u: Array) -> dict[str, Any]:
     box = fit.models[0].options.box
     (raw,) = fit.inputs.invert(u[None])
     return {
-        name: box.shown(k, raw[k : k + 1]).item() for k, name in enumerate(fit.models[0].input_names)
+        name: box.shown(k, raw[k : k + 1]).item()
+        for k, name in enumerate(fit.models[0].input_names)
     }
 
 
