@@ -5,6 +5,8 @@ BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 CONSTRAINTS ?= --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt README.md $(shell find src -type f -not -name '*.pyc')
 FAST := not slow and not external and not baselines and not browser
+# neighbours in a file stay with one worker, and share what they fit
+WORKERS := -n auto --dist worksteal
 LABORATORY := $(shell find experiments -type f -not -name '*.pyc' -not -path 'experiments/tests/*')
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/pip install -qq $(CONSTRAINTS)
 
@@ -58,11 +60,11 @@ lint: $(VENV)/test.stamp
 	@$(BIN)/lint-imports > $(VENV)/lint-imports.log || { cat $(VENV)/lint-imports.log; exit 1; }
 
 test: lint
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "$(FAST)" -n auto
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "$(FAST)" $(WORKERS)
 
 coverage: $(VENV)/test.stamp
 	@$(PIP) 'pytest-cov>=5'
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "$(FAST)" -n auto --cov=dpgp --cov-branch --cov-report=
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "$(FAST)" $(WORKERS) --cov=dpgp --cov-branch --cov-report=
 	@$(BIN)/python tests/coverage_by_package.py
 
 MUTANTS ?= $(patsubst src/dpgp/%.py,%,$(filter-out %/__init__.py,$(wildcard src/dpgp/privacy/*.py src/dpgp/private/*.py)))
@@ -87,8 +89,8 @@ $(VENV)/slow.stamp: $(VENV)/test.stamp
 	@touch $@
 
 test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
-	@OPENBLAS_NUM_THREADS=1 DPGP_REQUIRE_EXTERNAL=1 $(BIN)/pytest -m "slow or external or baselines or browser" -n auto
-	@OPENBLAS_NUM_THREADS=1 OPENBLAS_CORETYPE=Sandybridge $(BIN)/pytest -m "$(FAST)" -n auto
+	@OPENBLAS_NUM_THREADS=1 DPGP_REQUIRE_EXTERNAL=1 $(BIN)/pytest -m "slow or external or baselines or browser" $(WORKERS)
+	@OPENBLAS_NUM_THREADS=1 OPENBLAS_CORETYPE=Sandybridge $(BIN)/pytest -m "$(FAST)" $(WORKERS)
 
 .venv-oldest/.stamp: tests/oldest.txt pyproject.toml
 	@rm -rf .venv-oldest
@@ -97,7 +99,7 @@ test-slow: $(VENV)/slow.stamp .venv-gpflow/.stamp .venv-gpytorch/.stamp
 	@touch $@
 
 test-oldest: .venv-oldest/.stamp
-	@OPENBLAS_NUM_THREADS=1 PYTHONPATH=src:experiments/src .venv-oldest/bin/python -m pytest -m "$(FAST)" -n auto --ignore tests/test_docs.py
+	@OPENBLAS_NUM_THREADS=1 PYTHONPATH=src:experiments/src .venv-oldest/bin/python -m pytest -m "$(FAST)" $(WORKERS) --ignore tests/test_docs.py
 
 package: $(BIN)/python
 	@$(PIP) build

@@ -78,7 +78,7 @@ def test_domain_read_from_the_data(monkeypatch):
         return fit_rows(rows, dataclasses.replace(options, box=box), source)
 
     monkeypatch.setattr(replay, "fit_rows", curious)
-    effort = Effort(step_pairs=1, fit_pairs=4, runs=0)
+    effort = Effort(step_pairs=1, fit_pairs=3, runs=0)
     assert not replayed("a line", effort).holds
 
 

@@ -38,6 +38,26 @@ def test_conditioning_matches_the_formula(noise_std, n_std):
     )
 
 
+def test_functionals_match_sums_over_the_grid():
+    """E Σp_iv_i and Cov(Σp_iv_i, Σp_iw_i); v is zero in the first bins, w in the last."""
+    candidates = skewed_candidates(EDGES)
+    belief = believe(COUNTS, 60.0, N, candidates)
+    v, w = np.random.default_rng(0).normal(size=(2, len(candidates.places), 3))
+    v[candidates.places < 2], w[candidates.places > 3] = 0.0, 0.0
+    one, other = belief.functionals(v), belief.functionals(w)
+    for k in np.flatnonzero(candidates.bins.min(axis=1) > 0)[::97]:
+        stretches = np.diff(candidates.cdfs[k]) / candidates.bins[k][candidates.places]
+        means = np.array([stretches * (candidates.places == j) for j in range(len(COUNTS))])
+        H, G = means @ v, means @ w
+        np.testing.assert_allclose(belief.mean(one)[k], belief.masses[k] @ H, rtol=1e-9)
+        np.testing.assert_allclose(
+            belief.covariance(one, other)[k],
+            np.diag(H.T @ belief.covariances[k] @ G),
+            rtol=1e-6,
+            atol=1e-12,
+        )
+
+
 def test_where_nothing_is_seen_the_law_is_the_prior():
     grid = np.linspace(-4, 4, 9)
     candidates = bent_candidates([(norm.cdf, 0.0)], np.array([-np.inf, 0.0, np.inf]), grid)

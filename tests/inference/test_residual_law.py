@@ -1,14 +1,17 @@
+from functools import cache
+
 import numpy as np
 import pytest
 
 from dpgp.inference import clipping
 from dpgp.inference.noisy_law import believe
-from dpgp.inference.residual_families import outcome_candidates
+from dpgp.inference.residual_families import GRID, outcome_candidates
 from dpgp.inference.residual_law import (
     CLIPS,
     LARGEST_SHARE,
     LAW_EDGES,
     SMALLEST_SHARE,
+    _biases,
     gaussian_law,
     law_share,
     measured_law,
@@ -26,6 +29,7 @@ LAWS = {
 }  # fmt: skip
 
 
+@cache
 def found(name, n, noise_std, seed=0, scale=1.0):
     rng = np.random.default_rng(seed)
     rows = scale * LAWS[name](n, rng)
@@ -33,6 +37,7 @@ def found(name, n, noise_std, seed=0, scale=1.0):
     return measured_law(believe(counts, noise_std, n, outcome_candidates(tuple(LAW_EDGES))), 12.0)
 
 
+@cache
 def truth(name, a, n=400_000):
     """Slope, clipped second moment, bias and uneven bias of the law clipped at a sds."""
     rows = LAWS[name](n, np.random.default_rng(1))
@@ -53,6 +58,23 @@ def test_with_little_noise_the_tables_are_those_of_the_law(name, a):
     assert uneven <= u + 4 * sd + 0.02
     if name != "gaussian":
         assert uneven >= u - 4 * sd - 0.02
+
+
+def test_both_sides_of_a_clip_are_believed_together():
+    """(gb)² and (gu)² are of above − below and above + below, whose masses are correlated."""
+    rng = np.random.default_rng(2)
+    counts = np.histogram(rng.normal(size=400), LAW_EDGES)[0] + 20 * rng.normal(size=22)
+    belief = believe(counts, 20.0, 400, outcome_candidates(tuple(LAW_EDGES))).only(
+        slice(0, None, 50)
+    )
+    z, suspect = (GRID[1:] + GRID[:-1]) / 2, np.arange(len(belief.weights)) % 3 > 0
+    below, above = (np.maximum(side * z[:, None] - CLIPS, 0.0) for side in (-1.0, 1.0))
+    sides = [belief.functionals(x) for x in (above - below, above + below, below, above)]
+    squares = [belief.mean(x) ** 2 + belief.covariance(x, x) for x in sides]
+    expected = [belief.mean(sides[0]), *squares]
+    weights = [belief.weights * (suspect if k == 2 else 1.0) for k in range(5)]
+    for row, w, values in zip(_biases(belief, z, suspect), weights, expected, strict=True):
+        np.testing.assert_allclose(row, w @ values, rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("name", LAWS)

@@ -7,6 +7,7 @@ from dpgp.planning.scale_design import (
     LARGEST_SHARE,
     SMALLEST_SHARE,
     SUM_ERROR,
+    forecast_error,
     scale_layout,
     scale_share,
 )
@@ -64,7 +65,9 @@ def test_a_level_has_a_function_of_its_own():
 @pytest.mark.parametrize("indicators", [(0,), (0, 0), (0, 0, 0, 5, 1)])
 def test_the_forecast_falls_with_rows_and_with_less_noise(indicators):
     layout = scale_layout(indicators, True)
-    errors = [layout.error(n, noise) for n, noise in [(500, 50.0), (5000, 50.0), (5000, 10.0)]]
+    errors = [
+        forecast_error(layout, n, noise) for n, noise in [(500, 50.0), (5000, 50.0), (5000, 10.0)]
+    ]
     assert 1.0 > errors[0] > errors[1] > errors[2] > 0.0
 
 

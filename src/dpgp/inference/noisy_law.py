@@ -10,7 +10,7 @@ category, the copula's masses for cells of the inputs. docs/method.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
@@ -41,7 +41,8 @@ UNLIKELY = 1e-4
 """Weight of a candidate, relative to the likeliest, below which it is left out of functionals."""
 
 AT_ONCE = 256
-"""Candidates that are conditioned at a time: all of them would take a hundred megabytes."""
+"""Candidates that are conditioned at a time: all of them would take a hundred megabytes,
+and leave the processor's cache."""
 
 EDGE_OF_MASS = 1e-6
 """Keeps normal scores finite where a candidate has no mass beyond a bin."""
@@ -82,9 +83,8 @@ def bent_candidates(laws: Iterable[tuple[Law, float]], edges: Array, grid: Array
 
 def mass_candidates(bins: Array, spreads: Array) -> Candidates:
     """Return laws of these rows, known by their masses alone: equally likely, even within a bin."""
-    cdfs = np.insert(np.cumsum(bins, axis=1), 0, 0.0, axis=1)
     places = np.arange(bins.shape[1])
-    return Candidates(bins, cdfs, spreads, np.zeros(len(bins)), places, sampling=False)
+    return Candidates(bins, _from_zero(bins), spreads, np.zeros(len(bins)), places, sampling=False)
 
 
 def even_candidates(amplitudes: Array, correlations: Sequence[Array]) -> Candidates:
@@ -95,6 +95,13 @@ def even_candidates(amplitudes: Array, correlations: Sequence[Array]) -> Candida
     K = len(correlations[0])
     spreads = [a**2 * _centred(C) / K**2 for a, C in product(amplitudes, correlations)]
     return mass_candidates(np.full((len(spreads), K), 1 / K), np.array(spreads))
+
+
+class Functionals(NamedTuple):
+    """E[v | bin], (candidates, bins, functionals), in those bins where a v is not zero."""
+
+    bins: NDArray[np.intp]
+    within: Array
 
 
 @dataclass(frozen=True)
@@ -112,8 +119,9 @@ class LawBelief:
     @cached_property
     def bent(self) -> Array:
         """CDF on the grid under every candidate, its mass in every bin moved to the mean."""
-        rows = zip(self.candidates.cdfs, self.candidates.bins, self.masses, strict=True)
-        return np.array([_bend_cdf(cdf, b, q) for cdf, b, q in rows])
+        before, after = (_from_zero(masses) for masses in (self.candidates.bins, self.masses))
+        rows = zip(self.candidates.cdfs, before, after, strict=True)
+        return np.array([np.interp(cdf, b, q) for cdf, b, q in rows])
 
     @property
     def cdf(self) -> Array:
@@ -132,35 +140,35 @@ class LawBelief:
 
     def likely(self) -> LawBelief:
         """Return the same without candidates that hardly count."""
-        kept = self.is_likely
-        return LawBelief(
-            _some(self.candidates, kept),
-            self.weights[kept] / self.weights[kept].sum(),
-            self.masses[kept],
-            self.covariances[kept],
-        )
+        kept = self.only(self.is_likely)
+        return replace(kept, weights=kept.weights / kept.weights.sum())
 
-    def functionals(self, values: Array) -> tuple[Array, Array]:
-        """Return mean and variance of Σ_i p_i v_i under every candidate.
+    def only(self, kept: slice | NDArray[np.bool_]) -> LawBelief:
+        """Return the same of some candidates, with the weights that they have here."""
+        arrays = (self.weights, self.masses, self.covariances)
+        return LawBelief(_some(self.candidates, kept), *(array[kept] for array in arrays))
 
-        p are the masses between points of the grid. ``values`` has a row for every such stretch,
-        and a column for every functional.
+    def functionals(self, values: Array) -> Functionals:
+        """Return Σ_i p_i v_i under every candidate, p the masses between points of the grid.
+
+        ``values`` has a row for every such stretch, and a column for every functional.
         """
-        # the mean of v within a bin, times what is believed of the bin's mass
-        within = self._means_within(values)
-        means = np.einsum("kj,kja->ka", self.masses, within)
-        # Var = hᵀCov(q)h
-        variances = np.sum((self.covariances @ within) * within, axis=1)
-        return means, np.maximum(variances, 0.0)
+        places, stretches = self.candidates.places, np.diff(self.candidates.cdfs, axis=1)
+        bins = np.unique(places[values.any(axis=1)])
+        within = np.empty((len(stretches), len(bins), values.shape[1]))
+        for j, place in enumerate(bins):
+            mass = np.maximum(self.candidates.bins[:, [place]], TINY)
+            within[:, j] = (stretches[:, places == place] / mass) @ values[places == place]
+        return Functionals(bins, within)
 
-    def _means_within(self, values: Array) -> Array:
-        """Return E[v | bin] under candidates, (candidates, bins, functionals)."""
-        stretches = np.diff(self.candidates.cdfs, axis=1)
-        places, bins = self.candidates.places, self.candidates.bins
-        means = np.empty((*bins.shape, values.shape[1]))
-        for j, mass in enumerate(np.maximum(bins, TINY).T):
-            means[:, j] = (stretches[:, places == j] / mass[:, None]) @ values[places == j]
-        return means
+    def mean(self, one: Functionals) -> Array:
+        """Return the mean of functionals under every candidate."""
+        return np.asarray((self.masses[:, None, one.bins] @ one.within)[:, 0])
+
+    def covariance(self, one: Functionals, other: Functionals) -> Array:
+        """Return hᵀCov(q)h′ of functionals with others, column by column, under every candidate."""
+        between = self.covariances[:, one.bins[:, None], other.bins]
+        return np.asarray(np.einsum("kja,kja->ka", one.within, between @ other.within))
 
 
 def believe(
@@ -184,12 +192,16 @@ def believe(
         raise ValueError(
             f"`n` must be positive and `noise_std` not negative, got {n} and {noise_std}."
         )
-    starts = range(0, len(candidates.bins), AT_ONCE)
-    some = (_some(candidates, slice(k, k + AT_ONCE)) for k in starts)
+    some = (_some(candidates, part) for part in few_at_once(len(candidates.bins)))
     parts = [_condition(counts, noise_std, n, each, n_std) for each in some]
     log_weights, masses, covariances = map(np.concatenate, zip(*parts, strict=True))
     weights = np.exp(log_weights - log_weights.max())
     return LawBelief(candidates, weights / weights.sum(), masses, covariances)
+
+
+def few_at_once(candidates: int) -> list[slice]:
+    """Return slices of so many candidates."""
+    return [slice(k, k + AT_ONCE) for k in range(0, candidates, AT_ONCE)]
 
 
 def _some(candidates: Candidates, kept: slice | NDArray[np.bool_]) -> Candidates:
@@ -253,8 +265,6 @@ def _centred(C: Array) -> Array:
     return centred
 
 
-def _bend_cdf(cdf: Array, b: Array, q: Array) -> Array:
-    """The candidate's CDF on the grid, its mass in every bin rescaled from b to q."""
-    before, after = np.cumsum(b, dtype=float), np.cumsum(q, dtype=float)
-    bent: Array = np.interp(cdf, np.insert(before, 0, 0.0), np.insert(after, 0, 0.0))
-    return bent
+def _from_zero(masses: Array) -> Array:
+    """Return sums of the first masses of every row, of none to all."""
+    return np.insert(np.cumsum(masses, axis=1), 0, 0.0, axis=1)

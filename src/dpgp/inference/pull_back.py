@@ -89,12 +89,14 @@ def minimise(problem: SimplexQuadratic, floor: float, start: Array) -> Array:
     :math:`q(p) +` `floor` is half the squared distance.
     Beck & Teboulle (2009); Lawson & Hanson (1974), ch. 23.
     """
-    p, step = start, 1.0 / _largest_eigenvalue(problem.H)
 
     def solved(p: Array) -> bool:
         distance = max(problem.value(p) + floor, 0.0)
         return problem.gap(p) <= GAP * distance + ROUNDING * floor
 
+    if solved(start):  # as in a forecast, whose inputs have the density that is expected
+        return start
+    p, step = start, 1.0 / _largest_eigenvalue(problem.H)
     for _ in range(ROUNDS):
         p = _active_set(problem, _accelerated(problem, p, step), solved)
         if solved(p):

@@ -12,6 +12,7 @@ law is Gaussian until a histogram has told it. docs/method.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -22,7 +23,7 @@ from scipy.special import ndtr
 
 from dpgp.arithmetic import TINY
 from dpgp.inference import clipping
-from dpgp.inference.noisy_law import LawBelief
+from dpgp.inference.noisy_law import LawBelief, few_at_once
 from dpgp.inference.residual_families import GRID, Kind, both_sides, kinds
 from dpgp.types import Array
 
@@ -195,16 +196,17 @@ def measured_law(belief: LawBelief, largest: float) -> ResidualLaw:
     weights, masses = belief.weights, np.maximum(np.diff(belief.bent, axis=1), 0.0)
     masses /= masses.sum(axis=1, keepdims=True)
     log_sds = np.log(masses @ z**2) / 2
-    sds = np.exp(log_sds)
-    shapes = np.array(
-        [_rescaled(masses @ part, sds, k) for part, k in zip(_moments(z), POWERS, strict=True)]
-    )
+    tables, sds = masses @ _moments(z), np.exp(log_sds)
+    shapes = _rescaled(tables, sds, POWERS)
     odds = float(weights @ suspect)
     blur = max(BLUR, 1.0 - abs(2.0 * odds - 1.0))
     moments = (1 - blur) * np.einsum("k,mka->ma", weights, shapes) + blur * gaussian_law().moments
     log_sd, error = _mean_and_sd(weights, log_sds)
-    common = np.full_like(sds, np.exp(log_sd))
-    biases, beyond = _biases(belief, z, common, suspect)
+    parts = few_at_once(len(weights))
+    raw = np.sum([_biases(belief.only(part), z, suspect[part]) for part in parts], axis=0)
+    sd = float(np.exp(log_sd))
+    scaled = _rescaled(raw[:, None], np.array([sd]), (1, 2, 2, 2, 2))[:, 0]
+    biases, beyond = scaled[:3], scaled[3:]
     return ResidualLaw(
         _usable(moments),
         (1 - blur) * _mean_and_sd(weights, shapes[1])[1],
@@ -213,32 +215,35 @@ def measured_law(belief: LawBelief, largest: float) -> ResidualLaw:
         float(log_sd),
         float(error),
         odds,
-        largest / float(np.exp(log_sd)),
+        largest / sd,
         float(weights @ (suspect & (found != Kind.TWO_VALUES))),
     )
 
 
-def _biases(
-    belief: LawBelief, z: Array, sds: Array, suspect: NDArray[np.bool_]
-) -> tuple[Array, Array]:
-    """Return E[gb], E[(gb)²] and E[(gu)²], and what lies beyond on each side, at every clip.
+def _biases(belief: LawBelief, z: Array, suspect: NDArray[np.bool_]) -> Array:
+    """Return E[gb], E[(gb)²] and E[(gu)²], and mean squares beyond clips below and above.
 
     Over candidates and masses of bins. No bell is suspected of a skewness that changes with x.
     """
-    below, above = (np.maximum(side * z[:, None] - CLIPS, 0.0) for side in (-1.0, 1.0))
-    weights = belief.weights
+    below, above = (
+        belief.functionals(np.maximum(side * z[:, None] - CLIPS, 0.0)) for side in (-1.0, 1.0)
+    )
+    m, M = belief.mean(below), belief.mean(above)
+    v, V = belief.covariance(below, below), belief.covariance(above, above)
+    twice, weights = 2.0 * belief.covariance(below, above), belief.weights
 
-    def mean_squares(values: Array, weights: Array) -> Array:
-        mean, variance = belief.functionals(values)
-        return np.asarray(weights @ _rescaled(mean**2 + variance, sds, 2))
+    def mean_square(mean: Array, variance: Array, weights: Array) -> Array:
+        return np.asarray(weights @ (mean**2 + np.maximum(variance, 0.0)))
 
-    net = belief.functionals(above - below)[0]
-    biases = [
-        weights @ _rescaled(net, sds, 1),
-        mean_squares(above - below, weights),
-        mean_squares(above + below, suspect * weights),
-    ]
-    return np.array(biases), np.array([mean_squares(side, weights) for side in (below, above)])
+    return np.array(
+        [
+            weights @ (M - m),
+            mean_square(M - m, V + v - twice, weights),
+            mean_square(M + m, V + v + twice, suspect * weights),
+            mean_square(m, v, weights),
+            mean_square(M, V, weights),
+        ]
+    )
 
 
 def _usable(moments: Array) -> Array:
@@ -251,10 +256,15 @@ def _mean_and_sd(weights: Array, values: Array) -> tuple[Array, Array]:
     return mean, np.sqrt(weights @ (values - mean) ** 2)
 
 
-def _rescaled(tables: Array, sds: Array, power: int) -> Array:
-    """Return tables over raw clips, one a row, over clips in sds and in powers of the sd."""
-    rows = zip(tables, sds, strict=True)
-    return np.array([np.interp(CLIPS * sd, CLIPS, row) / sd**power for row, sd in rows])
+def _rescaled(tables: Array, sds: Array, powers: Sequence[int]) -> Array:
+    """Return tables, (tables, sds, raw clips), over clips in sds and in powers of the sd."""
+    clips = sds[:, None] * CLIPS
+    left = np.minimum(np.searchsorted(CLIPS, clips, side="right"), len(CLIPS) - 1) - 1
+    share = np.minimum((clips - CLIPS[left]) / np.diff(CLIPS)[left], 1.0)
+    near, far = (np.take_along_axis(tables, k[None], axis=2) for k in (left, left + 1))
+    return np.asarray(
+        (near + share * (far - near)) / sds[:, None] ** np.array(powers)[:, None, None]
+    )
 
 
 POWERS = (0, 2, 4, 2)

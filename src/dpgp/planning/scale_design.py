@@ -114,26 +114,32 @@ class ScaleLayout:
         P = (Q * np.sqrt(np.maximum(eigenvalues, 0.0))) @ Q.T
         return ProjectedFeatures(self.features, P, 1.0)
 
-    def error(self, n: float, noise_std: float) -> float:
-        """Return the forecast error of log c, apart from its level, over the typical sd.
-
-        One part has the typical sd, all others none: the average over parts. The second sweep is
-        about it as far as the first has told it. ``noise_std`` is that of a sum in every sweep.
-        """
-        parts, left = self._functions(self._plausible_inputs()), []
-        for values in parts:
-            shares, unknown = [1.0 / len(parts)], 1.0
-            for _ in range(self.sweeps):
-                unknown = _left_of_part(values, shares, n, noise_std)
-                shares.append(1.0 - unknown + unknown / len(parts))
-            left.append(unknown)
-        return float(np.sqrt(np.mean(left)))
+    def plausible_parts(self) -> list[Array]:
+        """Return the functions of every part at points that fill the box."""
+        return self._functions(self._plausible_inputs())
 
     def _plausible_inputs(self) -> Array:
         """Return points that fill the box, with levels that are equally frequent."""
         inputs = len(self.indicators)
         X = low_discrepancy_points([-1.0] * inputs, [1.0] * inputs, POINTS)
         return np.hstack([_as_coordinates(x, k) for x, k in zip(X.T, self.indicators, strict=True)])
+
+
+@lru_cache(maxsize=64)
+def forecast_error(layout: ScaleLayout, n: float, noise_std: float) -> float:
+    """Return the forecast error of log c, apart from its level, over the typical sd.
+
+    One part has the typical sd, all others none: the average over parts. The second sweep is
+    about it as far as the first has told it. ``noise_std`` is that of a sum in every sweep.
+    """
+    parts, left = layout.plausible_parts(), []
+    for values in parts:
+        shares, unknown = [1.0 / len(parts)], 1.0
+        for _ in range(layout.sweeps):
+            unknown = _left_of_part(values, shares, n, noise_std)
+            shares.append(1.0 - unknown + unknown / len(parts))
+        left.append(unknown)
+    return float(np.sqrt(np.mean(left)))
 
 
 def _of_number(u: Array) -> Array:

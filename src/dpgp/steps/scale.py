@@ -13,7 +13,13 @@ from dpgp.features.inputs import BoxFeatures, CutDistances, UnitInputs
 from dpgp.inference.local_scale import FAR, NEAR, Distances, learn_scale
 from dpgp.inference.posterior import Posterior
 from dpgp.planning.file_room import has_room_for_scale
-from dpgp.planning.scale_design import WORTH, ScaleLayout, scale_layout, scale_share
+from dpgp.planning.scale_design import (
+    WORTH,
+    ScaleLayout,
+    forecast_error,
+    scale_layout,
+    scale_share,
+)
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.privacy.parts import RowPart
 from dpgp.steps.base import GramQuery, Purpose, gram_noise_stds, noise_of_gram
@@ -49,7 +55,7 @@ class MeasureScale:
             return (cls(1.0),)
         layout, whole = layout_of(options), noise_of_gram(options, purse.mu).cross_std
         share = scale_share(purse.rows, whole, layout.sweeps) / layout.sweeps
-        if layout.error(purse.rows, whole / np.sqrt(share)) > WORTH:
+        if forecast_error(layout, purse.rows, float(whole / np.sqrt(share))) > WORTH:
             return ()
         return (cls(share),)
 
