@@ -106,7 +106,7 @@ KINDS = {
     "yes or no": Kind("yes or no"),
     "classes": Kind("classes"),
     "dates": Kind("number", ("visit",)),
-    "two inputs": Kind("number", ("age", "dose")),
+    "two inputs": Kind("number", ("age", "dose"), rows=(1000, 700)),
     "site alone": Kind("number", ("site",)),
     "mixed, dates and two numbers": Kind("two numbers", ("age", "visit", "site")),
     "mixed, classes": Kind("classes", MIXED),
