@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -12,12 +13,13 @@ from sklearn.gaussian_process.kernels import Matern
 import dpgp
 from dpgp import PrivateGPRegressor, load, pool
 from dpgp.checked_values import ModelFileError
+from dpgp.inference.guard import BiasPrior
 from dpgp.inference.recorded import PlaceBelief
 from dpgp.json_document import LARGEST_FILE, digest
 from dpgp.packed import SINGLE, pack, pack_bytes, pack_document, unpack_documents
 from dpgp.pooling import PoolingError
 from dpgp.pooling.agreement import softened
-from dpgp.pooling.reading import Reading
+from dpgp.pooling.reading import Reading, Release, _without_bias
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.verify import verify
@@ -314,3 +316,28 @@ def test_records_are_read_again_under_another_kernel_for_nothing(few, tmp_path):
 
 def test_pool_is_exported():
     assert dpgp.pool is pool
+
+
+def test_what_follows_the_scale_comes_back_from_a_file(many, tmp_path):
+    recorded = many[0].recorded
+    told = replace(many[0], recorded=replace(recorded, follows=(recorded.places[:, 0],)))
+    told.save(tmp_path / "one.json")
+    (found,) = load(tmp_path / "one.json").recorded.follows
+    np.testing.assert_allclose(found, recorded.places[:, 0], rtol=1e-6)
+
+
+def test_what_clipping_did_as_the_scale_changes_is_given_back():
+    rng = np.random.default_rng(5)
+    places, H = rng.uniform(-1, 1, (30, 2)), rng.normal(size=(8, 30))
+    recorded = SimpleNamespace(
+        places=places, follows=(places[:, 0] ** 3,), biases=(BiasPrior(0.1, 0.2, 0.05),)
+    )
+    shapes, mean, sds = Release(SimpleNamespace(recorded=recorded), places).clipped(0)
+    np.testing.assert_array_equal(shapes[:, -1], places[:, 0] ** 3)
+    assert (mean[-1], sds[-1]) == (1.0, 1.0)
+    X, y, Z = H @ rng.normal(size=(30, 4)), rng.normal(size=8), -H @ shapes
+    found = _without_bias(X, y, 0.0, Z, mean, sds)
+    # y = Xw + Zb + N(0, I), b ~ N(mean, diag(sds²))
+    S = np.eye(8) + (Z * sds**2) @ Z.T
+    np.testing.assert_allclose(found.J, X.T @ np.linalg.solve(S, X), atol=1e-8)
+    np.testing.assert_allclose(found.h, X.T @ np.linalg.solve(S, y - Z @ mean), atol=1e-8)

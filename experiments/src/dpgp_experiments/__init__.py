@@ -114,7 +114,7 @@ REGISTRY = {
         "dpgp_experiments.pool",
         "Models of parts of the rows, pooled, beside one fit and averages of predictions",
         3,
-        parts=("sinc", "growth", "six inputs", "corrupt"),
+        parts=("sinc", "growth", "six inputs", "wave", "corrupt"),
     ),
     "frame": Experiment(
         "dpgp_experiments.frame",

@@ -1,9 +1,9 @@
 """k models of n/k rows each, pooled, beside one fit of all rows and beside averages of predictions.
 
-Simulated rows: sinc of one input, growth by age and weight, and six inputs of which two are
-categories; ε = 1, δ = 1e-5 for every release. Errors are root mean squares of the mean over the sd
-of the function, coverage is that of 95 % intervals for the function. The part "corrupt" pools ten
-releases of which none or one has another unit, and counts what is refused and which is named.
+Simulated rows: sinc and a wave of one input, growth by age and weight, and six inputs of which two
+are categories; ε = 1, δ = 1e-5 for every release. Errors are root mean squares of the mean over the
+sd of the function, coverage is that of 95 % intervals for the function. The part "corrupt" pools
+ten releases of which none or one has another unit, and counts what is refused and which is named.
 """
 
 from __future__ import annotations
@@ -56,6 +56,14 @@ class Simulated(NamedTuple):
 def sinc(X: Array) -> Array:
     """sin(2x)/2x."""
     return np.asarray(np.sinc(2.0 * X[:, 0] / np.pi))
+
+
+def wave(X: Array) -> Array:
+    """One draw of a Gaussian process with an RBF kernel of length 1, as rough as the prior."""
+    rng = np.random.default_rng(5)
+    frequencies, sizes = rng.normal(size=(2, 400))
+    phases = rng.uniform(0, 2 * np.pi, 400)
+    return np.asarray(np.cos(np.outer(X[:, 0], frequencies) + phases) @ sizes / 40)
 
 
 def height(X: Array) -> Array:
@@ -111,6 +119,13 @@ TASKS: Mapping[str, Simulated] = {
             "categories": {4: [0, 1, 2], 5: [0, 1]},
         },
         16_000,
+    ),
+    "wave": Simulated(
+        lambda n, rng: rng.uniform(-4, 4, (n, 1)),
+        wave,
+        0.1,
+        {"bounds": [(-4, 4)], "target_bounds": (-1.5, 1.5)},
+        4_000,
     ),
 }
 

@@ -94,6 +94,11 @@ class Recorded(Protocol):
         """What a guard of the mean told of it."""
         ...
 
+    @property
+    def follows(self) -> tuple[Array | None, ...]:
+        """What clipping is expected to have done at the places, as the scale changes."""
+        ...
+
     def records(
         self,
         target: int,
@@ -133,6 +138,11 @@ class GridRecords:
     def locations(self) -> tuple[Location, ...]:
         """The whole of the bounds: priors are in their units."""
         return (Location(0.0, 1.0),) * len(self.corrections)
+
+    @property
+    def follows(self) -> tuple[Array | None, ...]:
+        """Nothing: along one or two inputs the guard tells what clipping did."""
+        return (None,) * len(self.corrections)
 
     @cached_property
     def _atoms(self) -> Array:
@@ -226,6 +236,7 @@ class MetricRecords:
     stages: tuple[RecordedStage, ...]
     biases: tuple[BiasPrior, ...]
     guards: tuple[RecordedGuard | None, ...]
+    follows: tuple[Array | None, ...]
 
     @property
     def weights(self) -> Array:

@@ -134,7 +134,7 @@ def _oddest(readings: Sequence[Reading], L: Array) -> int:
 def _prior_sd(fit: PooledFit, state: State, target: int) -> float:
     """Return the prior sd of f over the places, in units of the target."""
     _, C = _pairs(fit, state)[target]
-    unit = fit.models[0].options.target_box.half_width[target] * fit.locations[target].scale
+    unit = fit.models[0].options.functions.half_width[target] * fit.locations[target].scale
     return float(unit * np.sqrt(np.sum(C * state.dictionary.second_moments)))
 
 
@@ -175,7 +175,7 @@ def _difference(
     p_value = min(1.0, tests * _p_of_largest(covariance / np.outer(sd, sd), abs(float(z[most]))))
     # what is left of d's variance once e is seen
     spread = phi[:, most] @ C @ phi[:, most] - (J @ C @ phi[:, most]) @ G[:, most]
-    unit = scale * float(fit.models[0].options.target_box.half_width[target])
+    unit = scale * float(fit.models[0].options.functions.half_width[target])
     return Difference(
         names[release],
         fit.models[0].target_names[target],
@@ -204,8 +204,8 @@ def _place(fit: PooledFit, u: Array) -> dict[str, Any]:
     box = fit.models[0].options.box
     (raw,) = fit.inputs.invert(u[None])
     return {
-        name: float(value) if box.category(k) is None else box.category(k).levels[int(value)]  # type: ignore[union-attr]
-        for k, (name, value) in enumerate(zip(fit.models[0].input_names, raw, strict=True))
+        name: box.shown(k, raw[k : k + 1]).item()
+        for k, name in enumerate(fit.models[0].input_names)
     }
 
 

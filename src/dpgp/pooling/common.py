@@ -65,6 +65,8 @@ def _difference(first: FittedModel, other: FittedModel) -> str:
         return "its kind of outcome"
     if one.learns_metric != two.learns_metric:
         return "whether its features are a grid or a learned metric"
+    if one.are_weighted != two.are_weighted:
+        return "whether its rows have weights"
     boxes = ((one.box, two.box, "input"), (one.target_box, two.target_box, "target"))
     for box, against, kind in boxes:
         found = _difference_of_columns(box, against, kind)
@@ -80,10 +82,9 @@ def _difference_of_columns(box: Box, other: Box, kind: str) -> str:
     for k, name in enumerate(names):
         if box.category(k) != other.category(k):
             return f"the levels of {name}"
-        ends, theirs = ((float(b.low[k]), float(b.high[k])) for b in (box, other))
-        if ends != theirs:
-            (low, high), (first, last) = theirs, ends
-            return f"the bounds of {name}: {low:g} to {high:g}, not {first:g} to {last:g}"
+        (first, last), (low, high) = box.extent_in_words(k), other.extent_in_words(k)
+        if (first, last) != (low, high):
+            return f"the bounds of {name}: {low} to {high}, not {first} to {last}"
     return ""
 
 
@@ -131,8 +132,10 @@ def common_location(releases: Sequence[Release], target: int) -> Location:
 
 def common_options(models: Sequence[FittedModel], certificate: Certificate) -> Options:
     """Return the first model's options, with the guarantee of all of them together."""
+    bounds = {model.options.weight_bound for model in models}
     return replace(
         models[0].options,
+        weight_bound=bounds.pop() if len(bounds) == 1 else None,
         epsilon=certificate.epsilon,
         delta=certificate.delta,
         neighbours=certificate.neighbours,
@@ -145,7 +148,9 @@ def common_options(models: Sequence[FittedModel], certificate: Certificate) -> O
 def signal_of(models: Sequence[FittedModel]) -> tuple[float, float]:
     """Return n of all, and the μ of one fit of them whose sums would have the noise of all."""
     rows = rows_of(models)
-    mus = np.array([mu_of_guarantee(m.options.epsilon, m.options.delta) for m in models])
+    mus = np.array(
+        [m.row_weight * mu_of_guarantee(m.options.epsilon, m.options.delta) for m in models]
+    )
     units = np.array([m.options.max_rows_per_unit for m in models])
     together = float(np.sqrt(np.sum((rows * mus / units) ** 2)))
     return float(rows.sum()), together / float(rows.sum())

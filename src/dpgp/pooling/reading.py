@@ -1,9 +1,10 @@
 r"""All records of several releases as one set of normal equations about one function.
 
 A release m measured :math:`H_k(f - b_m^\top\ell) = a_k + N(0, R_k)` in its stages, where
-:math:`b_m^\top\ell(x)` is what clipping may have done, constant and linear, and f itself in the
-guard of its mean. With :math:`f = \phi^\top(c\,\iota + s\,w)` for a dictionary φ, whose nearest
-function to one has weights ι, all is linear in :math:`(w, b_m)`, and :math:`b_m` is integrated out.
+:math:`b_m^\top\ell(x)` is what clipping may have done, constant, linear and as the scale changes,
+and f itself in the guard of its mean. With :math:`f = \phi^\top(c\,\iota + s\,w)` for a dictionary
+φ, whose nearest function to one has weights ι, all is linear in :math:`(w, b_m)`, and :math:`b_m`
+is integrated out.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from dpgp.features.linear import LinearFeatures
-from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior
+from dpgp.inference.guard import CONSTANT_SHARE
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.records import NormalEquations, Record
 from dpgp.inference.recorded import PlaceBelief, Recorded, guard_record
@@ -71,6 +72,17 @@ class Release:
         U = self.recorded.places
         return LinearFeatures(U.shape[1], CONSTANT_SHARE).evaluate(U).T
 
+    def clipped(self, target: int) -> tuple[Array, Array, Array]:
+        """Return what clipping may have done, shapes at its places, and means and sds of each.
+
+        What follows the scale may be none of it or twice as much, as the fit itself has it.
+        """
+        line, follows = self.line, self.recorded.follows[target]
+        mean, sds = self.recorded.biases[target].of_line(line.shape[1])
+        if follows is None:
+            return line, mean, sds
+        return np.column_stack([line, follows]), np.append(mean, 1.0), np.append(sds, 1.0)
+
     def own_belief(self, target: int) -> PlaceBelief:
         """Return what the model itself believes at its places."""
         posterior, U = self.model.posteriors[target], self.recorded.places
@@ -94,9 +106,10 @@ class Release:
             [] if guard is None else [guard_record(guard, recorded.places, recorded.weights, noise)]
         )
         X, y, logs = _rows([*stages, *guards], local, one, location)
-        clipped = [-record.operator @ self.line / _sd(record)[:, None] for record in stages]
-        of_guard = [np.zeros((len(record.a), self.line.shape[1])) for record in guards]
-        return _without_bias(X, y, logs, np.vstack([*clipped, *of_guard]), recorded.biases[target])
+        shapes, mean, sds = self.clipped(target)
+        clipped = [-record.operator @ shapes / _sd(record)[:, None] for record in stages]
+        of_guard = [np.zeros((len(record.a), len(mean))) for record in guards]
+        return _without_bias(X, y, logs, np.vstack([*clipped, *of_guard]), mean, sds)
 
 
 def _sd(record: Record) -> Array:
@@ -118,9 +131,8 @@ def _rows(
     return np.vstack(X), np.concatenate(y), logs
 
 
-def _without_bias(X: Array, y: Array, logs: float, Z: Array, bias: BiasPrior) -> Reading:
+def _without_bias(X: Array, y: Array, logs: float, Z: Array, mean: Array, sds: Array) -> Reading:
     """Integrate over b ~ N(b̄, diag(s²)) in y = Xw + Zb + N(0, I)."""
-    mean, sds = bias.of_line(Z.shape[1])
     sds = np.maximum(sds, LEAST_SD)
     precision, cross = Z.T @ Z + np.diag(sds**-2.0), X.T @ Z
     factor = cho_factor(precision, lower=True)

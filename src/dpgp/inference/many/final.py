@@ -94,21 +94,27 @@ def posterior_of(
     return Final(_collapse(location, dictionary, points, beliefs, noise), float(degrees))
 
 
-def following_scale(
+def moved_by_scale(
     posterior: Posterior, target: Target, clip: float, dictionary: Dictionary, scale: LocalScale
-) -> Posterior:
-    r"""Return the posterior less what clipping did where the scale is large or small.
+) -> Array | None:
+    r"""Return weights of what clipping did where the scale is large or small; None without a clip.
 
     Where the law of the residuals keeps its shape and its sd is τ(x), clipping at R is off by
     :math:`\beta(x) = \tau(x)b(R/\tau(x))`, if it has a tail: two values never keep their shape. The
     average of it is the guard's to tell.
     """
     if _cuts_nothing(target, clip):
-        return posterior
+        return None
     c = scale.typical(dictionary.synthetic)
     tau = _noise(posterior, target) * c / np.sqrt(np.mean(c**2))
     beta = tau * target.law.expected_bias(clip / tau)
-    moved = SHAPE_KEPT * target.law.tail_odds * dictionary.nearest(beta - beta.mean())
+    return SHAPE_KEPT * target.law.tail_odds * dictionary.nearest(beta - beta.mean())
+
+
+def following_scale(posterior: Posterior, moved: Array | None) -> Posterior:
+    """Return the posterior less what clipping did, which may be none of it or twice as much."""
+    if moved is None:
+        return posterior
     before = posterior.moments
     after = Moments(before.w + moved, before.V + np.outer(moved, moved), before.noise)
     return replace(posterior, moments=after)

@@ -27,6 +27,7 @@ from dpgp.inference.many.final import (
     following_scale,
     guarded,
     hidden_beyond,
+    moved_by_scale,
     unguarded,
 )
 from dpgp.inference.many.plan import MOST_FEATURES
@@ -272,11 +273,18 @@ class MetricFit:
     def _corrected(self, k: int) -> Posterior:
         posterior = self._finals[k].posterior
         about = (self.targets[k], self._stages[-1][k].clip, self.dictionary)
-        if self._scales:
-            posterior = following_scale(posterior, *about, self._scales[k])
+        posterior = following_scale(posterior, self._moved(k))
         if self._guards:
             return guarded(posterior, self._guards[k], *about)
         return unguarded(posterior, *about)
+
+    def _moved(self, k: int) -> Array | None:
+        """Return what the local scale, where it is known, says that clipping did."""
+        if not self._scales:
+            return None
+        target, clip = self.targets[k], self._stages[-1][k].clip
+        final = self._finals[k].posterior
+        return moved_by_scale(final, target, clip, self.dictionary, self._scales[k])
 
     @property
     def optimism(self) -> tuple[float, ...]:
@@ -299,6 +307,7 @@ class MetricFit:
             RecordedGuard.of(guard, hidden_beyond(guard, final.posterior, target), values)
             for guard, final, target in zip(self._guards, self._finals, self.targets, strict=False)
         ]
+        moved = [self._moved(k) for k in range(len(self.targets))]
         return MetricRecords(
             places=self.dictionary.synthetic,
             n=self.n,
@@ -308,6 +317,7 @@ class MetricFit:
                 bias_of(final.posterior, target, last.clip) for final, target, last in rows
             ),
             guards=tuple(guards) or (None,) * len(self.targets),
+            follows=tuple(None if w is None else values @ w for w in moved),
         )
 
     @property

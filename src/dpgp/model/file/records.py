@@ -19,6 +19,7 @@ from dpgp.checked_values import (
     as_positive,
     as_vector,
     as_whole,
+    with_present,
 )
 from dpgp.features.base import UnitFeatures, WrittenMap, features_from_json, features_to_json
 from dpgp.features.inducing import InducingFeatures, ProjectedFeatures
@@ -42,6 +43,7 @@ VERSION = 1
 GRID, METRIC = "grid", "metric"
 MOST_PLACES = 2**16
 _TARGET = ("bias", "guard")
+_FOLLOWS = "follows"  # not in files of earlier versions
 _GUARD = ("A", "sigma_a", "middle", "beyond", "centre")
 _STAGE = ("features", "B", "weight", "fraction", "targets")
 _SUMS = ("A", "slope", "square", "centre")
@@ -49,9 +51,11 @@ _SUMS = ("A", "slope", "square", "centre")
 
 def records_to_json(recorded: Recorded) -> dict[str, Any]:
     """Return what was measured as plain values and packed arrays."""
+    rows = zip(recorded.biases, recorded.guards, recorded.follows, strict=True)
     targets = [
         {"bias": [bias.mean, bias.sd, bias.uneven], "guard": _guard_to_json(guard)}
-        for bias, guard in zip(recorded.biases, recorded.guards, strict=True)
+        | ({} if follows is None else {_FOLLOWS: pack(follows, SINGLE)})
+        for bias, guard, follows in rows
     ]
     if isinstance(recorded, GridRecords):
         return _grid_to_json(recorded, targets)
@@ -73,7 +77,10 @@ def records_from_json(
     if not 0 < len(places) <= MOST_PLACES or np.abs(places).max() > 1.0:
         raise ModelFileError("`records.places` must lie in the cube.")
     targets = _items(fields["targets"], "records.targets", len(stages))
-    read = [as_fields(target, "records.targets", _TARGET) for target in targets]
+    read = [
+        as_fields(target, "records.targets", with_present(_TARGET, target, _FOLLOWS))
+        for target in targets
+    ]
     biases = tuple(_bias(target["bias"]) for target in read)
     guards = tuple(_guard(target["guard"], coordinates, len(places)) for target in read)
     if kind == GRID:
@@ -93,6 +100,7 @@ def records_from_json(
         tuple(_stage(each, dictionaries, coordinates, len(places), len(stages)) for each in told),
         biases,
         guards,
+        tuple(_follows(target, len(places)) for target in read),
     )
 
 
@@ -291,3 +299,8 @@ def _guard(value: Any, columns: int, places: int) -> RecordedGuard | None:
         unpack(fields["centre"], where, places),
         as_number(fields["beyond"], where, low=0.0),
     )
+
+
+def _follows(target: dict[str, Any], places: int) -> Array | None:
+    where = f"records.{_FOLLOWS}"
+    return unpack(target[_FOLLOWS], where, places) if _FOLLOWS in target else None
