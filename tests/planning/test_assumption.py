@@ -26,7 +26,6 @@ NUMBERS = {**WIDE, "target_bounds": (0, 100)}
         ({**NUMBERS, "r2": 1.0}, "`r2` must be greater than 0 and less than 1"),
         ({**NUMBERS, "noise_std": 0.0}, "`noise_std` must be positive"),
         ({**CLASSES, "target_bounds": (0, 1)}, "`classes` and `target_bounds` contradict"),
-        ({**CLASSES, "classes": ("a", "b", "c")}, "`classes` must be two, got 3"),
         (WIDE, "`target_bounds` must be given"),
         (
             {**WIDE, "target_bounds": [(0, 1), (0, 2)], "noise_std": 0.1},

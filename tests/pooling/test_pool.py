@@ -19,7 +19,7 @@ from dpgp.json_document import LARGEST_FILE, digest
 from dpgp.packed import SINGLE, pack, pack_bytes, pack_document, unpack_documents
 from dpgp.pooling import PoolingError
 from dpgp.pooling.agreement import softened
-from dpgp.pooling.reading import Reading, Release, _without_bias
+from dpgp.pooling.reading import ReadRecords, Release, _without_bias
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.verify import verify
@@ -291,7 +291,7 @@ def test_a_difference_between_releases_is_integrated_out():
     rng = np.random.default_rng(3)
     d, tau = 4, 0.7
     H, y, L = rng.normal(size=(9, d)), rng.normal(size=9), np.tril(rng.normal(size=(d, d)))
-    reading = Reading(H.T @ H, H.T @ y, -0.5 * float(y @ y))
+    reading = ReadRecords(H.T @ H, H.T @ y, -0.5 * float(y @ y))
     found = softened(reading, L, tau)
     # y = H(w + δ) + N(0, I), δ ~ N(0, τ²LLᵀ): y ~ N(Hw, I + τ²HLLᵀHᵀ)
     S = np.eye(9) + tau**2 * H @ L @ L.T @ H.T

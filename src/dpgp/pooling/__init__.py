@@ -6,9 +6,9 @@ puts all of it into a model; ``reread`` reads one release under another kernel. 
 row.
 """
 
-from dpgp.pooling.agreement import Agreement, Difference
+from dpgp.pooling.agreement import Difference, ReleaseAgreement
 from dpgp.pooling.common import PoolingError
 from dpgp.pooling.pooled import pool
 from dpgp.pooling.reread import reread
 
-__all__ = ["Agreement", "Difference", "PoolingError", "pool", "reread"]
+__all__ = ["Difference", "PoolingError", "ReleaseAgreement", "pool", "reread"]

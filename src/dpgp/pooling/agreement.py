@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from dpgp.inference.many.records import NormalEquations, condition, lower_root
-from dpgp.pooling.curve import PooledFit, State, TargetState
-from dpgp.pooling.reading import Reading
+from dpgp.pooling.curve import PooledFit, PooledState, TargetState
+from dpgp.pooling.reading import ReadRecords
 from dpgp.types import Array
 
 LEVEL = 0.01
@@ -77,7 +77,7 @@ def _shown(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class ReleaseAgreement:
     """What was found: every release against the others, and the sd between releases.
 
     ``between`` has one sd a target in its units, the most likely one; 0 where none is needed.
@@ -100,7 +100,7 @@ class Agreement:
         return "; ".join(each.words for each in self.odd) + "."
 
 
-def compare(fit: PooledFit, state: State, names: Sequence[str]) -> Agreement:
+def compare(fit: PooledFit, state: PooledState, names: Sequence[str]) -> ReleaseAgreement:
     """Compare every release with the others, the oddest one first, until those left agree."""
     found: list[Difference] = []
     for target, told in enumerate(state.targets):
@@ -118,10 +118,10 @@ def compare(fit: PooledFit, state: State, names: Sequence[str]) -> Agreement:
             left.pop(odd)
     taus = map(most_likely, _pairs(fit, state))
     between = [tau * _prior_sd(fit, state, k) if tau else 0.0 for k, tau in enumerate(taus)]
-    return Agreement(tuple(found), tuple(between))
+    return ReleaseAgreement(tuple(found), tuple(between))
 
 
-def _oddest(readings: Sequence[Reading], L: Array) -> int:
+def _oddest(readings: Sequence[ReadRecords], L: Array) -> int:
     """Return the release without which the others agree best: two functions, p(it) p(others)."""
 
     def apart(k: int) -> float:
@@ -131,14 +131,14 @@ def _oddest(readings: Sequence[Reading], L: Array) -> int:
     return max(range(len(readings)), key=apart)
 
 
-def _prior_sd(fit: PooledFit, state: State, target: int) -> float:
+def _prior_sd(fit: PooledFit, state: PooledState, target: int) -> float:
     """Return the prior sd of f over the places, in units of the target."""
     _, C = _pairs(fit, state)[target]
     unit = fit.models[0].options.functions.half_width[target] * fit.locations[target].scale
     return float(unit * np.sqrt(np.sum(C * state.dictionary.second_moments)))
 
 
-def _pairs(fit: PooledFit, state: State) -> list[tuple[TargetState, Array]]:
+def _pairs(fit: PooledFit, state: PooledState) -> list[tuple[TargetState, Array]]:
     return [
         (told, state.dictionary.priors.at(told.theta, location.scale))
         for told, location in zip(state.targets, fit.locations, strict=True)
@@ -147,7 +147,7 @@ def _pairs(fit: PooledFit, state: State) -> list[tuple[TargetState, Array]]:
 
 def _difference(
     fit: PooledFit,
-    state: State,
+    state: PooledState,
     target: int,
     told: TargetState,
     release: int,
@@ -212,7 +212,7 @@ def _place(fit: PooledFit, u: Array) -> dict[str, Any]:
 # --- what lies between releases -------------------------------------------------------------------
 
 
-def softened(reading: Reading, L: Array, tau: float) -> Reading:
+def softened(reading: ReadRecords, L: Array, tau: float) -> ReadRecords:
     r"""Return what a release says of f where it is about :math:`f + d`, :math:`\delta \sim N(0,
     \tau^2LL^\top)`.
 
@@ -227,7 +227,7 @@ def softened(reading: Reading, L: Array, tau: float) -> Reading:
     J = reading.J - half[:, :-1].T @ half[:, :-1]
     constant = 0.5 * float(half[:, -1] @ half[:, -1]) - float(np.log(np.diag(root)).sum())
     h = reading.h - half[:, :-1].T @ half[:, -1]
-    return Reading((J + J.T) / 2, h, reading.constant + constant)
+    return ReadRecords((J + J.T) / 2, h, reading.constant + constant)
 
 
 def most_likely(pair: tuple[TargetState, Array]) -> float:
@@ -242,14 +242,14 @@ def most_likely(pair: tuple[TargetState, Array]) -> float:
     return float(TAUS[int(np.argmax(np.array(values) + prior))])
 
 
-def _log_evidence(reading: Reading, L: Array) -> float:
+def _log_evidence(reading: ReadRecords, L: Array) -> float:
     """log p = constant + ½hᵀL(I + LᵀJL)⁻¹Lᵀh − ½ log|I + LᵀJL|."""
     root = np.linalg.cholesky(np.eye(len(L)) + L.T @ reading.J @ L)
     half = np.linalg.solve(root, L.T @ reading.h)
     return reading.constant + 0.5 * float(half @ half) - float(np.log(np.diag(root)).sum())
 
 
-def with_random_effect(fit: PooledFit, state: State) -> State:
+def with_random_effect(fit: PooledFit, state: PooledState) -> PooledState:
     """Return the state whose releases may each be off by the most likely difference."""
     targets = []
     for told, C in _pairs(fit, state):

@@ -13,7 +13,7 @@ from dpgp.features.inputs import UnitInputs
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.directions import gradient_metric
 from dpgp.inference.many.families import Family, KernelFamily
-from dpgp.inference.many.final import Effort
+from dpgp.inference.many.final import SearchEffort
 from dpgp.inference.many.metric import MetricFamily, metric_root
 from dpgp.inference.many.plan import inducing_points
 from dpgp.inference.many.records import Evidence, WeightBelief, climb, condition
@@ -27,8 +27,8 @@ from dpgp.planning.design import choose_design
 from dpgp.planning.file_room import most_points
 from dpgp.planning.setting import Setting
 from dpgp.pooling.common import common_location, releases_in, rows_of, signal_of
-from dpgp.pooling.reading import Reading, Release
-from dpgp.steps import Purse, Stage
+from dpgp.pooling.reading import ReadRecords, Release
+from dpgp.steps import Purpose, Purse, planned_steps
 from dpgp.types import Array
 
 RENEWALS = 3
@@ -44,7 +44,7 @@ DOUBT = 0.2
 MOVES = 1
 """Times that records are moved to the new mean in the same dictionary."""
 
-CAREFUL = Effort(points=96, rounds=2, draws=32)
+CAREFUL = SearchEffort(points=96, rounds=2, draws=32)
 """For one or two inputs, whose fits integrate as carefully."""
 
 
@@ -54,18 +54,18 @@ class TargetState:
 
     theta: Array
     belief: WeightBelief
-    readings: tuple[Reading, ...]
+    readings: tuple[ReadRecords, ...]
     evidence: float
 
     @property
-    def together(self) -> Reading:
+    def together(self) -> ReadRecords:
         """What all of them say."""
         first, *others = self.readings
         return sum(others, start=first)
 
 
 @dataclass(frozen=True)
-class State:
+class PooledState:
     """A dictionary, and the state of every target in it."""
 
     dictionary: Dictionary
@@ -128,7 +128,7 @@ class PooledFit:
         targets = range(len(self.locations))
         return [[release.own_belief(k) for release in self.releases] for k in targets]
 
-    def beliefs(self, state: State) -> list[list[PlaceBelief]]:
+    def beliefs(self, state: PooledState) -> list[list[PlaceBelief]]:
         """Return what is believed of f now."""
         places = [_values_at(release, state.dictionary) for release in self.releases]
         return [
@@ -136,7 +136,9 @@ class PooledFit:
             for target, location in zip(state.targets, self.locations, strict=True)
         ]
 
-    def learn(self, dictionary: Dictionary, thetas: Sequence[Array], beliefs: Beliefs) -> State:
+    def learn(
+        self, dictionary: Dictionary, thetas: Sequence[Array], beliefs: Beliefs
+    ) -> PooledState:
         """Return the state that the evidence leads to from θ, records moved to what is believed."""
         local = [replace(dictionary, synthetic=release.places) for release in self.releases]
         targets = []
@@ -147,13 +149,14 @@ class PooledFit:
                 for release, each, belief in rows
             )
             targets.append(learned(readings, dictionary, thetas[k], location.scale))
-        return State(dictionary, tuple(targets))
+        return PooledState(dictionary, tuple(targets))
 
     def dictionary(self, family: Family) -> Dictionary:
         """Return features for all that the releases know together."""
         options, (n, mu) = self.models[0].options, signal_of(self.models)
         if not self.learns_metric:
-            steps = Stage.planned(Purse(options, mu, n))
+            planned = planned_steps(Purse(options, mu, n))
+            steps = [step for step in planned if step.purpose is Purpose.FUNCTION]
             design = choose_design(
                 Setting.of(options, n, mu),
                 steps,
@@ -167,7 +170,7 @@ class PooledFit:
         count = min(inducing_points(n * mu, coordinates), most)
         return Dictionary(family, anchors_among(self.synthetic, count), self.synthetic)
 
-    def chosen(self) -> State:
+    def chosen(self) -> PooledState:
         """Return the state of the largest evidence: metrics, and how far records are believed."""
         starts = list(self.starts())
         beliefs, states = self.own_beliefs(), []
@@ -176,14 +179,14 @@ class PooledFit:
         state = max(states, key=lambda each: each.evidence)
         return self._renewed(state) if self.learns_metric else self._moved(state)
 
-    def _moved(self, state: State) -> State:
+    def _moved(self, state: PooledState) -> PooledState:
         """Read all records about the common mean."""
         for _ in range(MOVES):
             thetas = [target.theta for target in state.targets]
             state = self.learn(state.dictionary, thetas, self.beliefs(state))
         return state
 
-    def _renewed(self, state: State) -> State:
+    def _renewed(self, state: PooledState) -> PooledState:
         """Take metrics of the pooled posterior while the evidence rises."""
         state = self._moved(state)
         for _ in range(RENEWALS):
@@ -223,7 +226,7 @@ class PooledFit:
 
 
 def learned(
-    readings: tuple[Reading, ...], dictionary: Dictionary, theta: Array, scale: float
+    readings: tuple[ReadRecords, ...], dictionary: Dictionary, theta: Array, scale: float
 ) -> TargetState:
     """Climb the evidence of all readings from θ."""
     first, *others = readings

@@ -18,7 +18,7 @@ from dpgp.model.input_model import InputDensity
 from dpgp.model.log_odds import log_odds_of
 from dpgp.planning.design import density_positions
 from dpgp.planning.file_room import DENSITY_POINTS
-from dpgp.pooling.agreement import Agreement, compare, with_random_effect
+from dpgp.pooling.agreement import ReleaseAgreement, compare, with_random_effect
 from dpgp.pooling.common import (
     PoolingError,
     check_poolable,
@@ -26,7 +26,7 @@ from dpgp.pooling.common import (
     common_options,
     rows_of,
 )
-from dpgp.pooling.curve import CAREFUL, PooledFit, State
+from dpgp.pooling.curve import CAREFUL, PooledFit, PooledState
 from dpgp.pooling.spread import common_law, common_noise, common_scale
 from dpgp.privacy.certificate import Certificate
 from dpgp.study.errors import Words
@@ -87,7 +87,7 @@ def _flat(
     return members, called
 
 
-def assembled(fit: PooledFit, state: State, agreement: Agreement) -> FittedModel:
+def assembled(fit: PooledFit, state: PooledState, agreement: ReleaseAgreement) -> FittedModel:
     """Return the model of a state: everything that follows from the releases."""
     models, inputs = fit.models, fit.inputs
     certificate = Certificate.of_pool([model.certificate for model in models])
@@ -120,7 +120,7 @@ def assembled(fit: PooledFit, state: State, agreement: Agreement) -> FittedModel
     return replace(model, log_odds=log_odds_of(model))
 
 
-def _findings(fit: PooledFit, agreement: Agreement) -> dict[str, object]:
+def _findings(fit: PooledFit, agreement: ReleaseAgreement) -> dict[str, object]:
     """Return what was found of the releases, as plain values."""
     return {
         "rows": rows_of(fit.models).tolist(),
@@ -133,7 +133,7 @@ def _findings(fit: PooledFit, agreement: Agreement) -> dict[str, object]:
     }
 
 
-def posterior_of_target(fit: PooledFit, state: State, target: int) -> Posterior:
+def posterior_of_target(fit: PooledFit, state: PooledState, target: int) -> Posterior:
     """Return the posterior of a target, in units of its bounds."""
     told, location = state.targets[target], fit.locations[target]
     noise = common_noise(fit.models, fit.shares, target) / location.scale

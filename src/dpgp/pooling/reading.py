@@ -30,7 +30,7 @@ LEAST_SD = 1e-9
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadRecords:
     """Normal equations of records in one dictionary, and their log density at w = 0."""
 
     J: Array
@@ -42,9 +42,9 @@ class Reading:
         """The equations alone."""
         return NormalEquations(self.J, self.h)
 
-    def __add__(self, other: Reading) -> Reading:
+    def __add__(self, other: ReadRecords) -> ReadRecords:
         """Return what both say together, of other people each."""
-        return Reading(self.J + other.J, self.h + other.h, self.constant + other.constant)
+        return ReadRecords(self.J + other.J, self.h + other.h, self.constant + other.constant)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Release:
         location: Location,
         belief: PlaceBelief,
         doubt: float,
-    ) -> Reading:
+    ) -> ReadRecords:
         """Return what it says of w; ``local`` is φ at its places, ``one`` the weights ι."""
         recorded, noise = self.recorded, self.model.posteriors[target].moments.noise
         stages = recorded.records(target, self.model.stages[target], belief, noise, doubt)
@@ -131,7 +131,9 @@ def _rows(
     return np.vstack(X), np.concatenate(y), logs
 
 
-def _without_bias(X: Array, y: Array, logs: float, Z: Array, mean: Array, sds: Array) -> Reading:
+def _without_bias(
+    X: Array, y: Array, logs: float, Z: Array, mean: Array, sds: Array
+) -> ReadRecords:
     """Integrate over b ~ N(b̄, diag(s²)) in y = Xw + Zb + N(0, I)."""
     sds = np.maximum(sds, LEAST_SD)
     precision, cross = Z.T @ Z + np.diag(sds**-2.0), X.T @ Z
@@ -141,4 +143,6 @@ def _without_bias(X: Array, y: Array, logs: float, Z: Array, mean: Array, sds: A
     J = X.T @ X - cross @ solved[:, 1:]
     square = float(y @ y + np.sum((mean / sds) ** 2) - linear @ solved[:, 0])
     log_det = 2.0 * float(np.log(np.diag(factor[0])).sum() + np.log(sds).sum())
-    return Reading((J + J.T) / 2, X.T @ y - cross @ solved[:, 0], -0.5 * (square + log_det) - logs)
+    return ReadRecords(
+        (J + J.T) / 2, X.T @ y - cross @ solved[:, 0], -0.5 * (square + log_det) - logs
+    )

@@ -71,7 +71,7 @@ class Calibrate:
         """Say what calibration costs."""
         if not planned:
             return "no calibration of intervals: declined, or an outcome whose law is known"
-        (step,) = planned
+        step = planned[0]
         asked = "" if step.part is None else f", one of {step.part.of} parts of the rows"
         return (
             f"calibration of intervals: {step.share:.1%} of the budget{asked}, a bin known to 1 % "

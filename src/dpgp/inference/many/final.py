@@ -29,7 +29,7 @@ from dpgp.outcomes import Location
 from dpgp.types import Array
 
 
-class Effort(NamedTuple):
+class SearchEffort(NamedTuple):
     """Hyperparameters a round of the integral, rounds, and those that a model keeps.
 
     By hand: each takes a root of d² numbers, and each that is kept a kernel matrix in every
@@ -41,7 +41,7 @@ class Effort(NamedTuple):
     draws: int = 5
 
 
-USUAL = Effort()
+USUAL = SearchEffort()
 
 LEAST_NOISE = 0.25
 """Smallest share of the residuals' variance that is noise. By hand: what is unknown of f is itself
@@ -82,7 +82,7 @@ def posterior_of(
     theta: Array,
     location: Location,
     noise: Callable[[float], float],
-    effort: Effort = USUAL,
+    effort: SearchEffort = USUAL,
 ) -> Final:
     """Return the posterior about θ, in units of the bounds.
 
@@ -187,7 +187,11 @@ def _line(dictionary: Dictionary) -> Array:
 
 
 def _integrate(
-    equations: NormalEquations, theta: Array, scale: float, dictionary: Dictionary, effort: Effort
+    equations: NormalEquations,
+    theta: Array,
+    scale: float,
+    dictionary: Dictionary,
+    effort: SearchEffort,
 ) -> WeightedPoints:
     """Weigh θ by the evidence, around what the stages found."""
     family, evidence = dictionary.family, Evidence(equations, dictionary, scale)
