@@ -175,7 +175,7 @@ def check_that_a_killed_workers_part_is_counted_once(engine, folder, tmp_path):
     rows = ClusterRows.opened(open_files(folder), wanted(), engine)
     killer = Killer(str(tmp_path / "parts.txt"))
     killer.start()
-    assert rows.total(SlowCount(killer.log)).tolist() == [ROWS]
+    assert rows.total(SlowCount(killer.log)).tolist() == [ROWS * UNIT**2]
     killer.join(timeout=10)
     assert len(killer.readings()) > len(rows.table.files)  # one of them began twice
 
