@@ -21,7 +21,7 @@ from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.features.linear import LinearFeatures
 from dpgp.options import Options
 from dpgp.privacy.books import Books
-from dpgp.privacy.exact_sums import UnevenArithmeticError
+from dpgp.privacy.exact_sums import UNIT, UnevenArithmeticError
 from dpgp.private import engines
 from dpgp.private.engines import answers, check_engine, opened_engine
 from dpgp.private.files import open_files
