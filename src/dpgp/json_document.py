@@ -79,9 +79,7 @@ def _line(value: Any) -> str:
 
 def read_document(path: str | os.PathLike[str]) -> Any:
     """Return the value of a JSON file, each name once in an object, and all numbers finite."""
-    content = _content(path)
-    check_size(content)
-    return parsed(content)
+    return parsed(_content(path))
 
 
 def check_size(*contents: bytes) -> None:
@@ -94,10 +92,12 @@ def check_size(*contents: bytes) -> None:
 
 
 def parsed(content: bytes) -> Any:
-    """Return the value of a text whose size was checked."""
+    """Return the value of a text that is no larger than any model."""
+    check_size(content)
     try:
+        content = _ascii(content)  # in its place: both would be twice the file
         return json.loads(
-            _ascii(content).decode("ascii"),
+            content.decode("ascii"),
             object_pairs_hook=_object,
             parse_float=_finite,
             parse_constant=_refuse_constant,

@@ -314,7 +314,7 @@ def refused(text: str | bytes, folder: Path) -> str:
 
 def test_a_newer_format_is_refused_kindly(document, tmp_path):
     message = refused(json.dumps(document | {"format": FORMAT + 2}), tmp_path)
-    assert "written by a newer dpgp (format 6); this one reads up to format 4: upgrade" in message
+    assert "written by a newer dpgp (format 7); this one reads up to format 5: upgrade" in message
 
 
 @pytest.mark.parametrize(

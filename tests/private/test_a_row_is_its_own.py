@@ -382,11 +382,11 @@ MUTANTS = {
         [case("CSV", "age", "\ufeff1", edge=edge) for edge in EDGES],
     ),
     "labels that are lists become one array": (
-        {"dpgp.outcomes.yes_no.columns_of": one_array},
+        {"dpgp.outcomes.labels.columns_of": one_array},
         [case("lists of lists", "outcome", b"unknown", labels=True, outcome=3)],
     ),
     "so do long numbers": (
-        {"dpgp.outcomes.yes_no.columns_of": one_array},
+        {"dpgp.outcomes.labels.columns_of": one_array},
         [case("lists of lists", "outcome", 0.5, labels=True, outcome=4)],
     ),
     "a column of objects has one type": (

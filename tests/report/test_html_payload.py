@@ -302,7 +302,6 @@ def test_forecast_or_why_there_is_none():
         n=400, bounds=(0, 10), target_bounds=(-2, 3), epsilon=3.0, delta=1e-5, stages=1
     )
     assert found.forecasts == planned.forecasts
-    assert found.rows_are_public
     assert len(expected(fitted("several targets")).forecasts) == 2
     assert "There is no forecast" not in report_html(fitted("several targets"))
 
@@ -321,7 +320,6 @@ def test_the_forecast_knows_whether_the_fit_had_to_count_rows(missing, units):
     counted = "number of rows" in {release.label for release in gp.certificate.releases}
     assert counted is (units is not None or missing == "ignore")
     found = expected(gp)
-    assert found.rows_are_public is not counted
     planned = dpgp.plan(n=found.rows, units=units is not None, **about)
     assert found.forecasts == planned.forecasts
     assert (planned.design.count_share > 0.0) is counted
