@@ -35,7 +35,7 @@ CASES = [
 
 def simulated(inputs, share, law, epsilon=2.0):
     """Return what is stated after a fit of 2,500 rows, and what 20,000 others say."""
-    rng = np.random.default_rng([inputs, round(10 * share)])
+    rng = np.random.default_rng([inputs, round(10 * share), 1])
     X = rng.uniform(-1.0, 1.0, (22_500, inputs))
     f = np.sin(2.0 * X[:, 0]) + X[:, -1]
     y = np.sqrt(share) * f / f.std() + np.sqrt(1.0 - share) * LAWS[law](rng, X)

@@ -12,6 +12,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Wh
 from dpgp import PrivateGPRegressor
 from dpgp.inference.few.target import AT_ONCE, POINTS, TargetFit, infer
 from dpgp.inference.hyperparameters import default_kernel, hyper_prior
+from dpgp.model.fitted import OutsideBoundsWarning
 from dpgp.planning.setting import FewRowsWarning
 from dpgp.planning.unusable import UnusableRowsError
 from dpgp.privacy.noise import SeededNoiseWarning
@@ -139,7 +140,7 @@ def fitted_quietly(gp, X, y):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", HealthWarning)
-        for expected in (SeededNoiseWarning, FewRowsWarning):
+        for expected in (SeededNoiseWarning, FewRowsWarning, OutsideBoundsWarning):
             warnings.simplefilter("ignore", expected)
         gp.fit(X, y)
         mean, std = gp.predict(X[:20], return_std=True)
