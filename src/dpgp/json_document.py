@@ -95,9 +95,10 @@ def parsed(content: bytes) -> Any:
     """Return the value of a text that is no larger than any model."""
     check_size(content)
     try:
-        content = _ascii(content)  # in its place: both would be twice the file
+        text = _ascii(content).decode("ascii")
+        del content  # a text beside its values is as much as memory should hold
         return json.loads(
-            content.decode("ascii"),
+            text,
             object_pairs_hook=_object,
             parse_float=_finite,
             parse_constant=_refuse_constant,

@@ -626,9 +626,9 @@ def test_any_changed_value_is_refused_or_works(document, tmp_path_factory, data)
 @given(data=st.data())
 def test_any_missing_or_added_field_is_refused(document, tmp_path_factory, data):
     # a file may tell the versions of more packages, or of fewer, and what more steps found;
-    # older ones have no id, no study and no findings
+    # older ones have no id, no study, no findings and no records
     free = {("guarantee", "versions"), ("findings",)}
-    optional = {("id",), ("guarantee", "study"), ("findings",)}
+    optional = {("id",), ("guarantee", "study"), ("findings",), ("records",)}
     named = [p for p in paths(document) if isinstance(p[-1], str)]
     fields = [p for p in named if p[:-1] not in free and p not in optional]
     path = data.draw(st.sampled_from(fields))
