@@ -52,7 +52,7 @@ def test_lines_are_told_on_request_alone(tmp_path, cell, column, reason):
     path = table(tmp_path / "t.csv", dict.fromkeys((2, 57, 101), cell), column)
     without, told = message(path, show_lines=False), message(path)
     assert reason in without
-    assert "57" not in without
+    assert "57" not in without.replace(str(path), "")
     assert told.startswith(without)
     assert "in line 2, line 57, line 101. Which lines they are is about people" in told
     assert "secret" not in told
@@ -95,5 +95,5 @@ def test_the_command_tells_them_where_it_is_asked_to(tmp_path):
     words += ["--epsilon", "1", "--delta", "1e-6"]
     quiet, told = (CliRunner().invoke(app, [*words, *more]) for more in ([], ["--show-lines"]))
     assert quiet.exit_code == told.exit_code == DATA_ERROR
-    assert "42" not in quiet.stderr
+    assert "42" not in quiet.stderr.replace(str(path), "")
     assert "line 42" in told.stderr
