@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -86,9 +87,27 @@ def gram_correction(B: Array, noisy: Array, noise: float) -> Array:
     return np.asarray(np.eye(N) + np.linalg.solve(B + ridge, moved - B).T)
 
 
-def operator_of(phi: Array, correction: Array) -> Array:
-    """Return H = B̃B⁻¹Φᵀ/m from features at the synthetic rows, one a row of ``phi``."""
-    return np.asarray(correction @ phi.T / len(phi))
+class StageOperator(NamedTuple):
+    """What a stage sees of f: H on values at the synthetic rows, along the eigenvectors Q of B.
+
+    There the sampling errors of a record are independent, as large as the mean ``squares``.
+    """
+
+    H: Array
+    Q: Array
+    squares: Array
+
+
+def stage_operator(phi: Array, noisy: Array, noise_std: float, n: float) -> StageOperator:
+    r"""Return :math:`H = Q^\top\tilde BB^{-1}\Phi^\top/m` of features Φ at m synthetic rows.
+
+    ``noisy`` is the released sum over n rows, ``noise_std`` the sd of the noise on its diagonal.
+    """
+    B = np.asarray(phi.T @ phi / len(phi))
+    correction = gram_correction(B, noisy / n, noise_std / np.sqrt(2.0) / n)
+    squares, Q = np.linalg.eigh(B)
+    H = Q.T @ np.asarray(correction @ phi.T / len(phi))
+    return StageOperator(np.asarray(H), Q, np.maximum(squares, 0.0))
 
 
 @dataclass(frozen=True)
@@ -189,6 +208,14 @@ def _root_of_one_plus(K: Array) -> Array:
     """Return the Cholesky root of I + K, in the memory of K."""
     K[np.diag_indices(len(K))] += 1.0
     return np.asarray(np.linalg.cholesky(K), dtype=np.float64)
+
+
+def common_root(roots: Sequence[Array]) -> Array:
+    """Return a root of the average of covariances that have these roots."""
+    if len(roots) == 1:
+        return roots[0]
+    average = np.mean([root.T @ root for root in roots], axis=0)
+    return np.asarray(lower_root(average).T)
 
 
 def lower_root(C: Array) -> Array:
