@@ -5,16 +5,8 @@ A stage released :math:`\hat A = \sum\phi\,\mathrm{clip}(t - f_0(x), R)/R` and, 
 :math:`E[\phi(f - f_0)]`. The expectation is taken over synthetic rows, corrected by those
 directions in which the noisy B differs from theirs by more than its noise.
 
-Posterior and evidence of a linear Gaussian model in normal equations.
-
-With :math:`w \sim N(0, C)`, :math:`C = LL^\top` and records of precision J and linear term h:
-:math:`S = I + L^\top JL`, :math:`\bar w = LS^{-1}L^\top h` and :math:`V = LS^{-1}L^\top`.
-The evidence is wanted for many C. With :math:`J = RR^\top`,
-:math:`h = Rg` and :math:`K = R^\top CR`,
-
-.. math:: \log p = \tfrac12 g^\top g - \tfrac12 g^\top(I + K)^{-1}g - \tfrac12\log|I + K|
-
-up to a constant of the data.
+In the weights of a dictionary all records together are normal equations of a linear Gaussian model,
+which has a posterior and an evidence.
 """
 
 from __future__ import annotations
@@ -162,7 +154,10 @@ class WeightBelief:
 
 
 def condition(equations: NormalEquations, C: Array) -> WeightBelief:
-    """Return the posterior of the weights under the prior covariance C."""
+    r"""Return the posterior of the weights under the prior covariance :math:`C = LL^\top`.
+
+    :math:`S = I + L^\top JL`, :math:`\bar w = LS^{-1}L^\top h`, :math:`V = LS^{-1}L^\top`.
+    """
     L = lower_root(C)
     S_root = _root_of_one_plus(L.T @ equations.J @ L)
     half = solve_triangular(S_root, L.T @ equations.h, lower=True, check_finite=False)
@@ -171,7 +166,14 @@ def condition(equations: NormalEquations, C: Array) -> WeightBelief:
 
 
 class Evidence:
-    """log p(records) of one dictionary as a function of θ, for a target of this scale."""
+    r"""log p(records) of one dictionary as a function of θ, for a target of this scale.
+
+    It is wanted for many C. With :math:`J = RR^\top`, :math:`h = Rg` and :math:`K = R^\top CR`,
+
+    .. math:: \log p = \tfrac12 g^\top g - \tfrac12 g^\top(I + K)^{-1}g - \tfrac12\log|I + K|
+
+    up to a constant of the data.
+    """
 
     def __init__(self, equations: NormalEquations, dictionary: Dictionary, scale: float) -> None:
         J = equations.J.copy()
