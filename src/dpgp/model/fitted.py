@@ -69,7 +69,8 @@ class FittedModel(
     ``log_odds`` make probabilities of what is believed of every target, so that they add up, and
     are none where that needs nothing (dpgp.model.log_odds). ``recorded`` is what the stages
     measured of f, where it was kept: models that have it can be pooled (dpgp.pooling), and then
-    are the ``members`` of what comes out.
+    are the ``members`` of what comes out. ``records_digest`` binds them to the ``id``, also where
+    they are left out of a file; models of earlier versions have none.
     """
 
     options: Options
@@ -84,6 +85,7 @@ class FittedModel(
     log_odds: tuple[LogOdds, ...] = ()
     recorded: Recorded | None = None
     members: tuple[FittedModel, ...] = ()
+    records_digest: str | None = None
 
     def __repr__(self) -> str:
         targets, inputs = ", ".join(self.predicted_names), ", ".join(self.input_names)
@@ -94,12 +96,13 @@ class FittedModel(
     def id(self) -> str:
         """What the model is called in its file, its report and its papers; no other has that name.
 
-        The start of SHA-256 over the sums (c, A) of all stages, as little-endian doubles. Their
-        noise is fresh in every fit, so that two fits of the same study have two names, and a copy
-        of a file, or the same model saved anew, has one.
+        The start of SHA-256 over the sums (c, A) of all stages, as little-endian doubles, and over
+        the digest of what they recorded. Their noise is fresh in every fit, so that two fits of the
+        same study have two names, and a copy of a file, or the same model saved anew, has one.
         """
         sums = [np.append(stage.c, stage.A) for target in self.stages for stage in target]
         content = np.concatenate(sums).astype("<f8").tobytes()
+        content += (self.records_digest or "").encode()
         return hashlib.sha256(content).hexdigest()[:ID_DIGITS]
 
     @property

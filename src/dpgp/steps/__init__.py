@@ -19,7 +19,7 @@ from dpgp.steps.count import Count
 from dpgp.steps.guard import Guard
 from dpgp.steps.input_model import CellCounts, InputHistograms
 from dpgp.steps.linear_stage import LinearStage
-from dpgp.steps.reliability import LabelsByPrediction
+from dpgp.steps.reliability import YES_AND_NO, LabelsByPrediction
 from dpgp.steps.residual_law import ResidualHistograms
 from dpgp.steps.scale import MeasureScale, MeasureScaleAgain
 from dpgp.steps.stage import Stage
@@ -85,8 +85,9 @@ FIRST_STAGES = 2
 
 def kinds_of(options: Options) -> tuple[type[Step], ...]:
     """Return the kinds of steps of a fit, in their order."""
-    left_out = () if options.learns_metric else OF_MANY_INPUTS
-    return tuple(kind for kind in KINDS if kind not in left_out)
+    of_inputs = () if options.learns_metric else OF_MANY_INPUTS
+    of_labels = () if len(options.outcome.labels) == YES_AND_NO else (LabelsByPrediction,)
+    return tuple(kind for kind in KINDS if kind not in (*of_inputs, *of_labels))
 
 
 def planned_steps(purse: Purse, kinds: Sequence[type[Step]] | None = None) -> tuple[Step, ...]:

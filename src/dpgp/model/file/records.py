@@ -37,7 +37,7 @@ from dpgp.inference.recorded import (
 )
 from dpgp.kernels.known import kernel_from_json, kernel_to_json
 from dpgp.outcomes import Location
-from dpgp.packed import DOUBLE, SINGLE, pack, unpack
+from dpgp.packed import DOUBLE, SINGLE, content_digest, pack, unpack
 from dpgp.types import Array
 
 VERSION = 1
@@ -63,6 +63,11 @@ def records_to_json(recorded: Recorded) -> dict[str, Any]:
     if isinstance(recorded, MetricRecords):
         return _metric_to_json(recorded, targets)
     raise ModelFileError("records of this kind cannot be saved.")
+
+
+def digest_of_records(recorded: Recorded | None) -> str | None:
+    """Return what an id covers of them; None where nothing was recorded."""
+    return None if recorded is None else content_digest(records_to_json(recorded), "records")
 
 
 def records_from_json(
