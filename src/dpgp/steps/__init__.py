@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from dpgp.inference.many.plan import Deal, number_of_parts
 from dpgp.options import Options
@@ -91,11 +92,12 @@ def kinds_of(options: Options) -> tuple[type[Step], ...]:
 def planned_steps(purse: Purse, kinds: Sequence[type[Step]] | None = None) -> tuple[Step, ...]:
     """Return the steps of a fit: each kind takes its share, the stages what is left."""
     kinds = kinds_of(purse.options) if kinds is None else kinds
-    priced = [step for kind in kinds if kind is not Stage for step in kind.planned(purse)]
-    deal = purse.deal
+    planned = {kind: kind.planned(purse) for kind in kinds if kind is not Stage}
+    priced, deal = chain.from_iterable(planned.values()), purse.deal
     common = [step for step in priced if deal is None or not isinstance(step, OF_PARTS)]
     left = 1.0 - math.fsum(step.share for step in common)
-    steps = _in_order([step for kind in kinds for step in kind.planned(replace(purse, left=left))])
+    planned[Stage] = Stage.planned(replace(purse, left=left))
+    steps = _in_order([step for kind in kinds for step in planned[kind]])
     return steps if deal is None else _dealt(steps, deal, left, purse.signal)
 
 
