@@ -118,7 +118,7 @@ def comparisons(tasks: Sequence[Task], groups: Groups) -> Iterator[AgainstPeers]
 
 
 def _summary(found: Sequence[AgainstPeers], epsilon: float) -> Iterator[list[str]]:
-    """Yield lines of the ratios at one ε: to the best simple method, to every peer, and to boosting."""
+    """Yield lines of the ratios at one ε: to the best simple method, to peers and boosting."""
     here = [one for one in found if one.epsilon == epsilon]
     if not here:
         return
