@@ -109,7 +109,7 @@ def compare(fit: PooledFit, state: PooledState, names: Sequence[str]) -> Release
         while len(left) > 1:
             tested = [_difference(fit, state, target, told, k, left, names) for k in left]
             if len(left) == 2 or not any(each.is_real for each in tested):
-                found += tested if len(left) > 2 else tested[:1]
+                found += tested if len(left) > 2 else tested[-1:]
                 break
             odd = _oddest([told.readings[k] for k in left], L)
             if not tested[odd].is_real:

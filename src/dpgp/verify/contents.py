@@ -57,7 +57,8 @@ class ClaimedFit:
     one, whose residuals are bounded together. ``laws_are_known`` says that new observations
     scatter by the normal law, which no release tells, and ``asks_parts`` that stages may ask parts
     of the rows. ``row_weight`` is what a row of the model weighs, one where rows have no weights;
-    all else is in whole rows.
+    all else is in whole rows. A fit that ``has_prior`` started from an earlier model, which told
+    where inputs and targets lie.
     """
 
     claim: Claim
@@ -83,6 +84,7 @@ class ClaimedFit:
     laws_are_known: bool
     findings: tuple[str, ...]
     row_weight: float | None = None
+    has_prior: bool = False
 
     @property
     def rows(self) -> float:
@@ -136,6 +138,7 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
         laws_are_known=all(_is_gaussian(model) for model in models),
         findings=tuple(findings),
         row_weight=row_weight,
+        has_prior=settings.get("prior_model") is not None,
     )
 
 

@@ -19,6 +19,7 @@ from dpgp.inference.clip_choice import (
     beyond_interval,
     guard_interval,
 )
+from dpgp.inference.few.before import ToldBefore
 from dpgp.inference.few.beliefs import Residual, clustered, collapse, mixed, relative_spread
 from dpgp.inference.few.evidence import (
     Conditional,
@@ -77,6 +78,7 @@ class Model:
     kernel: Any
     positions: Array
     outcome: OutcomeKind = NUMBER
+    before: ToldBefore | None = None
 
     @property
     def columns(self) -> int:
@@ -100,10 +102,13 @@ class Model:
         return embed(self.atoms.T, simple)
 
     def prior_moments(self) -> Moments:
-        """Return beliefs before any release, at the centre of the prior."""
+        """Return beliefs before any release of this fit, at the centre of the prior."""
         theta, d = self.prior.mean[None], self.features.dimension
-        C = prior_covariances(self.features, self.kernel, theta[:, :-1], np.eye(d))[0]
-        return Moments(np.zeros(d), C, float(np.exp(theta[0, -1])))
+        C = prior_covariances(self.features, self.kernel, theta[:, :-1], np.eye(d))
+        if self.before is None:
+            return Moments(np.zeros(d), C[0], float(np.exp(theta[0, -1])))
+        told = self.before.given(C, np.eye(d))
+        return Moments(told.mean[0], told.covariance[0], self.before.noise)
 
 
 @dataclass(frozen=True)
@@ -165,7 +170,7 @@ def _conditionals(
     step = max(AT_ONCE // model.features.dimension**2, 1)
     for start in range(0, len(thetas), step):
         some = thetas[start : start + step]
-        yield condition(measurement, stages, model.features, model.kernel, some)
+        yield condition(measurement, stages, model.features, model.kernel, some, model.before)
 
 
 class TargetFit:
@@ -180,10 +185,11 @@ class TargetFit:
         n: float,
         rows_per_unit: int = 1,
         outcome: OutcomeKind = NUMBER,
+        before: ToldBefore | None = None,
     ) -> None:
         self.rows_per_unit = rows_per_unit
         self.outcome = outcome
-        self.models = [Model(features, kernel, positions, outcome) for kernel in kernels]
+        self.models = [Model(features, kernel, positions, outcome, before) for kernel in kernels]
         self.kappa = kappa
         self.n = n
         self.residual = Residual()
@@ -207,15 +213,22 @@ class TargetFit:
 
     @property
     def weights(self) -> Array:
-        """What the next stage takes residuals from: the mean of w, 0 before the first."""
-        if self.state is None:
-            return np.zeros(self.models[0].features.dimension)
-        return self.state.moments.w
+        """What the next stage takes residuals from: the mean of w."""
+        return self._start.w if self.state is None else self.state.moments.w
+
+    @cached_property
+    def _start(self) -> Moments:
+        """Beliefs before the first stage."""
+        return self.models[0].prior_moments()
+
+    @property
+    def _was_told(self) -> bool:
+        return self.models[0].before is not None
 
     @property
     def clip(self) -> float:
         """Where the next stage clips: κ residual sds, at most the largest residual."""
-        if self.state is None:
+        if self.state is None and not self._was_told:
             return 1.0
         if not self.outcome.is_clipped:
             return self._largest_residual
@@ -241,6 +254,10 @@ class TargetFit:
     @property
     def residual_sd(self) -> float:
         """Sd of what the present mean leaves, τ² = σ² + mean predictive variance."""
+        if self.state is None:
+            values = self.models[0].atoms
+            spread = float(np.mean(np.sum((values @ self._start.V) * values, axis=1)))
+            return math.hypot(self._start.noise, math.sqrt(max(spread, 0.0)))
         state, _ = self.fitted
         spread = mean_square(np.zeros_like(self.weights), state.moments.V, state.gram, self.n)
         # clipping makes far values look small, so only of a bell a smaller σ is believed

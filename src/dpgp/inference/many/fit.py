@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +16,7 @@ from dpgp.features.base import UnitFeatures
 from dpgp.features.inducing import DictionaryValues, ProjectedFeatures
 from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.inference.clip_choice import ClipInterval
+from dpgp.inference.earlier import Earlier
 from dpgp.inference.frame import InputModel
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.many.dictionary import Dictionary
@@ -88,6 +89,16 @@ class MetricFit:
         self._recorded: list[RecordedStage] = []
         self._guards: tuple[StageRelease, ...] = ()
         self._scales: tuple[LocalScale, ...] = ()
+        self._rows = n
+
+    def start_from(self, earlier: Earlier) -> None:
+        """Believe what earlier releases told, and take residuals from there."""
+        self._rows = self.n + earlier.rows
+        for k, target in enumerate(self.targets):
+            target.earlier = partial(earlier.equations, k, location=target.location)
+            target.start(self.dictionary, earlier.noises[k] / target.location.scale)
+        if self.outcome.is_joint:
+            self._add_up()
 
     def ask(self, noise_std: float) -> BoxFeatures:
         """Return the directions of f in which most is unknown."""
@@ -289,7 +300,7 @@ class MetricFit:
     @property
     def optimism(self) -> tuple[float, ...]:
         """How many times as large residuals of new rows are as those of the fitted ones."""
-        leverages = (min(final.degrees / self.n, LARGEST_LEVERAGE) for final in self._finals)
+        leverages = (min(final.degrees / self._rows, LARGEST_LEVERAGE) for final in self._finals)
         return tuple(1.0 / (1.0 - leverage) for leverage in leverages)
 
     @property
