@@ -22,6 +22,7 @@ from dpgp.study.errors import Words
 from dpgp.types import Array
 
 THIS_FIT = "this fit"
+KEPT = 32  # equations: those of the dictionaries that a fit compares, for all targets
 UPDATE = "update"
 """Name of the finding of a fit that did not agree with the model that it started from."""
 
@@ -103,8 +104,18 @@ class EarlierReleases:
         return tuple(posterior.moments.noise for posterior in self.model.posteriors)
 
     def equations(self, target: int, dictionary: Dictionary, location: Location) -> NormalEquations:
-        """Return what all records say of the weights of a target about its location."""
-        fit = self._fit
+        """Return what all records say of the weights of a target about its location; read once."""
+        key = id(dictionary), target, location
+        if key not in self._read:
+            # the dictionary is kept as well, so that no other one takes its place
+            self._read[key] = dictionary, self._equations(target, dictionary, location)
+            while len(self._read) > KEPT:
+                del self._read[next(iter(self._read))]
+        return self._read[key][1]
+
+    def _equations(
+        self, target: int, dictionary: Dictionary, location: Location
+    ) -> NormalEquations:
         first, *others = (
             release.read(
                 target,
@@ -112,11 +123,15 @@ class EarlierReleases:
                 dictionary.one,
                 location,
                 release.own_belief(target),
-                fit.doubt,
+                self._fit.doubt,
             )
-            for release in fit.releases
+            for release in self._fit.releases
         )
         return sum(others, start=first).equations
+
+    @cached_property
+    def _read(self) -> dict[tuple[int, int, Location], tuple[Dictionary, NormalEquations]]:
+        return {}
 
 
 def updated(release: FittedModel) -> FittedModel:
