@@ -77,8 +77,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
 
         With ``prior_model``, a model of other people and the same columns, or its file, the fit
         starts from there and adds to it: what was released costs nothing. Where the curve has
-        moved the new rows alone are believed, and a :class:`~dpgp.pooling.MovedCurveWarning` says
-        so. docs/how-to/pooling.md.
+        moved the new rows alone are believed, and ``health_`` says so. docs/how-to/pooling.md.
 
         Every fit spends, also those of ``cross_val_score`` and of a search. What looks wrong
         afterwards is a :class:`~dpgp.report.health.HealthWarning`. Whatever was fitted to the same

@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from dpgp.study.errors import RefusedError, Words
+
 if TYPE_CHECKING:
     from dpgp.inference.earlier import Earlier
     from dpgp.model.fitted import FittedModel
@@ -24,11 +26,22 @@ class PriorModel:
         """Return a model, or that of a fitted estimator or of a file."""
         if isinstance(given, cls):
             return given
+        from dpgp.checked_values import ModelFileError
         from dpgp.model.file import load
         from dpgp.model.fitted import fitted_model
 
-        is_path = isinstance(given, str | os.PathLike)
-        model = load(given) if is_path else fitted_model(given)
+        if not isinstance(given, str | os.PathLike):
+            model = fitted_model(given)
+            return cls(model.id, model)
+        try:
+            model = load(given)
+        except (OSError, ModelFileError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise RefusedError(
+                f"the earlier model '{os.fspath(given)}' cannot be read: {reason or error}",
+                Words("pass a model, or its file", "name a file that dpgp fit wrote"),
+                code="no-prior_model",
+            ) from None
         return cls(model.id, model)
 
     @property

@@ -17,7 +17,8 @@ import numpy as np
 
 from dpgp.cli.output import TextTable
 from dpgp.model.fitted import FittedModel
-from dpgp.pooling import MovedCurveWarning, PoolingError, pool
+from dpgp.pooling import PoolingError, pool
+from dpgp.report.health import HealthWarning
 from dpgp.report.style import GREY, panels, styled
 from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
@@ -41,7 +42,7 @@ def run(assignment: Assignment) -> Outcome:
     """Run all tasks and numbers of releases."""
     found: list[Record] = []
     with simulation(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", MovedCurveWarning)
+        warnings.simplefilter("ignore", HealthWarning)
         for job in assignment.track(jobs(assignment)):
             found += list(job())
     return Outcome(found, _table(found, assignment), _draw(found))

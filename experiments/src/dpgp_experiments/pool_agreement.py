@@ -16,7 +16,8 @@ import numpy as np
 
 from dpgp.cli.output import TextTable
 from dpgp.model.fitted import FittedModel
-from dpgp.pooling import MovedCurveWarning, PoolingError, pool
+from dpgp.pooling import PoolingError, pool
+from dpgp.report.health import HealthWarning
 from dpgp.report.style import panels, styled
 from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.pool import Job, count, groups, mean_of
@@ -38,7 +39,7 @@ def run(assignment: Assignment) -> Outcome:
     """Pool releases of one or two inputs, and count what is told apart."""
     found: list[Record] = []
     with simulation(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", MovedCurveWarning)
+        warnings.simplefilter("ignore", HealthWarning)
         for job in assignment.track(jobs(assignment)):
             found += list(job())
     return Outcome(found, _table(found, assignment), _draw(found))

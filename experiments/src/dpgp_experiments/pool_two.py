@@ -6,6 +6,7 @@ Both are measured over repeats, at fixed places, against the truth.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from dpgp.cli.output import TextTable
 from dpgp.pooling import pool
+from dpgp.report.health import HealthWarning
 from dpgp.report.style import panels, styled
 from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
@@ -33,7 +35,8 @@ def run(assignment: Assignment) -> Outcome:
     """Fit pairs of releases of the sinc, or of the wave, again and again."""
     names = [assignment.part] if assignment.part else ["sinc", "wave"]
     settings = [(name, n) for name in names for n in ROWS]
-    with simulation():
+    with simulation(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", HealthWarning)
         found = [
             record
             for name, n in assignment.track(settings)

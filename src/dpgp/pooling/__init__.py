@@ -10,11 +10,10 @@ from dpgp.pooling.agreement import Difference, ReleaseAgreement
 from dpgp.pooling.common import PoolingError
 from dpgp.pooling.pooled import pool
 from dpgp.pooling.reread import reread
-from dpgp.pooling.update import MovedCurveWarning, updated
+from dpgp.pooling.update import updated
 
 __all__ = [
     "Difference",
-    "MovedCurveWarning",
     "PoolingError",
     "ReleaseAgreement",
     "pool",

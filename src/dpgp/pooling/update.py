@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,10 +24,6 @@ THIS_FIT = "this fit"
 KEPT = 32  # equations: those of the dictionaries that a fit compares, for all targets
 UPDATE = "update"
 """Name of the finding of a fit that did not agree with the model that it started from."""
-
-
-class MovedCurveWarning(UserWarning):
-    """The rows of a fit are about another function than the model that it started from."""
 
 
 def releases_of(model: FittedModel) -> tuple[FittedModel, ...]:
@@ -138,7 +133,7 @@ def updated(release: FittedModel) -> FittedModel:
     """Return what a fit and the model that it started from say together; it costs nothing.
 
     A fit that started from nothing is returned as it is. Where the curve has moved beyond noise the
-    new rows alone are believed, and a :class:`MovedCurveWarning` says where.
+    new rows alone are believed, and the ``health`` of the model says where.
     """
     prior = release.options.prior_model
     if prior is None or prior.model is None:
@@ -152,13 +147,7 @@ def updated(release: FittedModel) -> FittedModel:
     agreement = compare(fit, state, [*called, THIS_FIT])
     moved = [each for each in agreement.odd if each.release == THIS_FIT]
     if moved:
-        words = "; ".join(each.words for each in moved)
-        warnings.warn(
-            f"The curve has moved: {words}. The new rows alone are believed.",
-            MovedCurveWarning,
-            stacklevel=2,
-        )
-        return _alone(release, words)
+        return _alone(release, "; ".join(each.words for each in moved))
     if agreement.odd or any(agreement.between):
         state = with_random_effect(fit, state)
     return assembled(fit, state, agreement)

@@ -191,9 +191,9 @@ def condition(
     lam, sigma2 = measurement.Lambda, np.exp(2 * thetas[:, -1])
     # C' = U⁻¹ C_θ U⁻ᵀ
     C = prior_covariances(features, kernel, thetas[:, :-1], measurement.U_inverse)
-    start, told = np.zeros((len(C), len(lam))), np.zeros(len(C))
+    start = np.zeros((len(C), len(lam)))
     if before is not None:
-        start, C, told = before.given(C, measurement.U)
+        start, C = before.given(C, measurement.U)
     D = 1 + (sigma2[:, None] + measurement.distortion) * lam
     H = lam / np.sqrt(D)
     HC = H[:, :, None] * C
@@ -209,7 +209,7 @@ def condition(
     # −½ zᵀS⁻¹z − ½ log|S| − ½ log|D|
     log_evidence = -0.5 * np.sum(whitened**2, axis=1) - _log_root(L) - 0.5 * np.log(D).sum(axis=1)
     log_c, inflation = second_moment_evidence(measurement, stages, mean, V, sigma2)
-    return Conditional(mean, inflation[:, None, None] * V, told + log_evidence + log_c)
+    return Conditional(mean, inflation[:, None, None] * V, log_evidence + log_c)
 
 
 def prior_covariances(features: WhitenedMap, kernel: Any, thetas: Array, basis: Array) -> Array:

@@ -150,6 +150,8 @@ class MetricFit:
         self._recorded.append(stage)
         for target, place in zip(self.targets, places, strict=False):  # none, or one for each
             target.relocate(place)
+        for target in self.targets:
+            target.forget_if_moved(self.dictionary)
         value = sum(target.learn(self.dictionary) for target in self.targets)
         if self._growth is not None and len(self._stages) == self._growth.stages:
             self._grow(self._growth.points)

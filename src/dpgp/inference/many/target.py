@@ -285,6 +285,22 @@ class Target:
             self.theta, value = climb(evidence, dictionary.family, self.theta)
         return value
 
+    def forget_if_moved(self, dictionary: Dictionary) -> None:
+        """Drop what earlier releases say where the new records are likelier without it.
+
+        p(new | earlier) = p(both)/p(earlier) against p(new), where nothing is known.
+        """
+        if self.earlier is None or not self.records:
+            return
+        told, both = self.earlier(dictionary), self.read(dictionary, self.centre.values)
+        new = NormalEquations(both.J - told.J, both.h - told.h)
+        scale = self.location.scale
+        of_both, of_told, of_new = (
+            Evidence(each, dictionary, scale)(self.theta) for each in (both, told, new)
+        )
+        if of_new > of_both - of_told:
+            self.earlier = None
+
     def believe(self, dictionary: Dictionary) -> None:
         """Update the weights by the records as they were read last."""
         if self.equations is not None:
