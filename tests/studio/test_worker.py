@@ -125,7 +125,8 @@ def test_it_stops_when_its_input_ends(tmp_path):
     code = (
         "from dpgp.studio.worker import *\nimport time\nvoice = Voice()\n"
         "try:\n    with interrupted_with_input():\n        print('hidden'); voice.say(step='x')\n"
-        "        time.sleep(60)\nexcept KeyboardInterrupt:\n    voice.say(ended='stopped')\n"
+        "        for _ in range(1200): time.sleep(0.05)\n"
+        "except KeyboardInterrupt:\n    voice.say(ended='stopped')\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from itertools import product
@@ -31,7 +31,7 @@ from dpgp.privacy.calibration import epsilon_of_mu, mu_of_epsilon_delta
 from dpgp.report.style import SERIES, panels, styled
 from dpgp.types import Array, Integers
 from dpgp_experiments.outcome import Assignment, Outcome
-from dpgp_experiments.simulated import generator, simulation
+from dpgp_experiments.simulated import generator
 from dpgp_experiments.tables import Estimate, Record
 
 if TYPE_CHECKING:
@@ -158,26 +158,20 @@ OPEN: Mapping[str, Method] = {
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every method to every task as often as asked."""
-    scores: dict[ClassTrial, list[float]] = {}
     jobs = [
-        partial(_fit_all, task, epsilon, (assignment.seed, number, repeat), scores)
+        partial(_fit_all, task, epsilon, (assignment.seed, number, repeat))
         for (number, task), epsilon, repeat in product(
             enumerate(tasks()), (*EPSILONS, math.inf), range(assignment.repeats)
         )
     ]
-    with simulation():
-        for job in assignment.track(jobs):
-            job()
+    scores = assignment.collect(jobs)
     records = [_record(trial, values) for trial, values in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
 
 
 def _fit_all(
-    task: ClassTask,
-    epsilon: float,
-    key: tuple[int, int, int],
-    scores: dict[ClassTrial, list[float]],
-) -> None:
+    task: ClassTask, epsilon: float, key: tuple[int, int, int]
+) -> Iterator[tuple[ClassTrial, float]]:
     """Fit methods to the same rows, and keep how they did on the others."""
     order = generator(*key).permutation(len(task.y))
     test, train = np.split(order, [round(TEST_SHARE * len(order))])
@@ -186,8 +180,7 @@ def _fit_all(
         if name == IN_ORDER and not task.order:
             continue
         P = method(split, epsilon, generator(*key, number))
-        trial = ClassTrial(task.title, name, epsilon)
-        scores.setdefault(trial, []).append(log_loss(P, task.y[test]))
+        yield ClassTrial(task.title, name, epsilon), log_loss(P, task.y[test])
 
 
 def log_loss(P: Array, y: Integers) -> float:

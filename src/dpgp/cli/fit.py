@@ -59,8 +59,9 @@ def fit(
 
     Needs a table, columns with bounds or levels, --epsilon, --delta and -o,
     or a study file that names them. Bounds and levels are public knowledge,
-    never read from the data; inputs outside count as at the bound. Shows what will be spent
-    on what, with a forecast, and asks; --dry-run ends there.
+    never read from the data; inputs outside count as at the bound.
+    Shows what will be spent on what, with a forecast, and asks; --dry-run
+    ends there.
 
     Examples:
 

@@ -15,7 +15,7 @@ from typing import Protocol
 from dpgp.privacy.calibration import epsilon_of_mu, mu_of_epsilon_delta
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import continuous_target, discrete_guarantee, discretisation_cost
-from dpgp.privacy.parts import RowPart, dearest
+from dpgp.privacy.parts import PaidByUnit, RowPart, dearest
 from dpgp.privacy.rounding import sqrt_up, sum_up, text_down, text_up
 
 # --- what happened --------------------------------------------------------------------------------
@@ -206,6 +206,7 @@ class GaussianBooks:
         self.mu = mu
         self.neighbours = neighbours
         self.releases: list[GaussianRelease] = []
+        self._paid = PaidByUnit()
         self._eta_left = ETA_ALLOWANCE
 
     def share(self, fraction: float) -> float:
@@ -225,14 +226,15 @@ class GaussianBooks:
                 f"the release '{release.label}' does not fit into what is left of mu = "
                 f"{self.mu:.6g}; nothing was drawn."
             )
+        self._paid.add(release.part, Fraction(release.mu) ** 2)
         self._eta_left = eta_left
 
     def _covers(self, release: GaussianRelease) -> bool:
         """Whether no unit pays more than μ² with one more release, exactly."""
         if release.mu > self.mu:
             return False
-        prices = ((each.part, Fraction(each.mu) ** 2) for each in (*self.releases, release))
-        return dearest(prices) <= Fraction(self.mu) ** 2
+        paid = self._paid.with_one_more(release.part, Fraction(release.mu) ** 2)
+        return paid <= Fraction(self.mu) ** 2
 
     def about(self, part: RowPart | None) -> Bookkeeper:
         """Return the same books, in which what is reserved is about a part of the rows."""

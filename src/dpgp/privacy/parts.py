@@ -90,19 +90,37 @@ class DealtPart:
         return self.dealing.holds(self.part, start, rows)
 
 
-def dearest(prices: Iterable[tuple[RowPart | None, Fraction]]) -> Fraction:
-    r"""Return what one unit pays at most: what all rows were asked, and the dearest part.
+class PaidByUnit:
+    r"""What one unit pays at most, release by release: what all rows were asked, and dearest parts.
 
     .. math:: \sum_{k\ \mathrm{all}} \mu_k^2 + \max_p \sum_{k\ \mathrm{of}\ p} \mu_k^2
 
     Parts are disjoint only where their numbers are out of the same; otherwise each is paid for.
     """
-    everybody = Fraction(0)
-    dealt: dict[int, dict[int, Fraction]] = {}
-    for part, price in prices:
+
+    def __init__(self) -> None:
+        self.total = Fraction(0)
+        self._paid: dict[RowPart, Fraction] = {}
+        self._dearest: dict[int, Fraction] = {}
+
+    def with_one_more(self, part: RowPart | None, price: Fraction) -> Fraction:
+        """Return the total with a release of this price, which is not booked."""
         if part is None:
-            everybody += price
-        else:
-            spent = dealt.setdefault(part.of, {})
-            spent[part.number] = spent.get(part.number, Fraction(0)) + price
-    return everybody + sum((max(spent.values()) for spent in dealt.values()), Fraction(0))
+            return self.total + price
+        beyond = self._paid.get(part, 0) + price - self._dearest.get(part.of, 0)
+        return self.total + max(beyond, Fraction(0))
+
+    def add(self, part: RowPart | None, price: Fraction) -> None:
+        """Book a release of this price."""
+        self.total = self.with_one_more(part, price)
+        if part is not None:
+            self._paid[part] = self._paid.get(part, 0) + price
+            self._dearest[part.of] = max(self._dearest.get(part.of, Fraction(0)), self._paid[part])
+
+
+def dearest(prices: Iterable[tuple[RowPart | None, Fraction]]) -> Fraction:
+    """Return what one unit pays at most for all of these."""
+    paid = PaidByUnit()
+    for part, price in prices:
+        paid.add(part, price)
+    return paid.total

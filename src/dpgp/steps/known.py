@@ -27,6 +27,7 @@ from dpgp.inference.many.plan import EARLY_POINTS, clip_kappa, early_stages, ind
 from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS, anchors_among
 from dpgp.inference.many.target import first_clip
 from dpgp.kernels.linear import BrokenLines
+from dpgp.model.file.records import digest_of_records
 from dpgp.model.fitted import FittedModel, model_class
 from dpgp.model.input_model import InputDensity
 from dpgp.model.log_odds import log_odds_of
@@ -300,6 +301,7 @@ class Known:
             certificate=certificate,
             findings=self.findings,
             recorded=self.fit.recorded,
+            records_digest=digest_of_records(self.fit.recorded),
         )
         return replace(model, log_odds=log_odds_of(model))
 

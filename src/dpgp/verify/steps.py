@@ -170,6 +170,7 @@ AFTER_STAGES = (
         "labels by prediction", "histograms", _one,
         lambda fit, release: range(2, 2 * MOST_BINS_OF_LABELS + 1, 2),
         shares.counts_labels, shares.for_labels,
+        lambda fit: "labels by prediction" in fit.findings,
     ),
 )  # fmt: skip
 

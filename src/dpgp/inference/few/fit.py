@@ -15,7 +15,7 @@ from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import InputModel
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
-from dpgp.inference.recorded import Corrections, GridRecords, RecordedGuard
+from dpgp.inference.recorded import WHOLE_BOUNDS, Corrections, GridRecords, RecordedGuard
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
 from dpgp.outcomes import OutcomeKind
@@ -116,12 +116,14 @@ class FixedFit:
         """What was measured, for whoever reads it again."""
         model = self.targets[0].fitted[1]
         return GridRecords(
-            features=model.features,
             places=model.positions,
-            gram_stages=tuple(self.targets[0].stages),
-            corrections=tuple(Corrections(*fit.corrections) for fit in self.targets),
+            locations=(WHOLE_BOUNDS,) * len(self.targets),
             biases=tuple(fit.bias for fit in self.targets),
             guards=tuple(_guard(fit, model.atoms) for fit in self.targets),
+            follows=(None,) * len(self.targets),  # the guard tells what clipping did
+            features=model.features,
+            gram_stages=tuple(self.targets[0].stages),
+            corrections=tuple(Corrections(*fit.corrections) for fit in self.targets),
             rows_per_unit=self.targets[0].rows_per_unit,
         )
 

@@ -31,9 +31,10 @@ from dpgp.inference.many.final import (
     moved_by_scale,
     unguarded,
 )
+from dpgp.inference.many.measured import Measured
 from dpgp.inference.many.plan import MOST_FEATURES
-from dpgp.inference.many.records import WeightBelief, gram_correction, lower_root, operator_of
-from dpgp.inference.many.target import Centre, Measured, Target
+from dpgp.inference.many.records import WeightBelief, common_root, lower_root, stage_operator
+from dpgp.inference.many.target import Centre, Target
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.recorded import MetricRecords, RecordedGuard, RecordedStage, RecordedSums
 from dpgp.inference.residual_law import ResidualLaw
@@ -102,7 +103,7 @@ class MetricFit:
 
     def ask(self, noise_std: float) -> BoxFeatures:
         """Return the directions of f in which most is unknown."""
-        root = _common_root([target.belief.root * target.gain for target in self.targets])
+        root = common_root([target.belief.root * target.gain for target in self.targets])
         variance = max(noise_std / self.n, LEAST_NOISE) ** 2
         P = water_filled(root, self.dictionary.second_moments, variance, MOST_FEATURES)
         self._asked = ProjectedFeatures(self.dictionary.features, P, SMALLEST_NORM)
@@ -132,16 +133,10 @@ class MetricFit:
         Where it told better ``places`` of the targets all is said about these from now on.
         """
         self._note(release)
-        n = self.n
-        B = np.asarray(phi.T @ phi / len(phi))
-        noise = release.feature_std / np.sqrt(2.0) / n
-        operator = operator_of(phi, gram_correction(B, release.feature_gram / n, noise))
-        # along the eigenvectors of B the sampling errors of a record are independent
-        squares, Q = np.linalg.eigh(B)
-        operator, squares = np.asarray(Q.T @ operator), np.maximum(squares, 0.0)
+        seen = stage_operator(phi, release.feature_gram, release.feature_std, self.n)
         clips = self.clips
         for k, target in enumerate(self.targets):
-            target.take(_measured(release, k, n, share, Q), operator, squares)
+            target.take(Measured.of(release, k, self.n, share, seen.Q), seen)
         sums = [
             _sums(target, release.cross[:, k] * clip)
             for k, (target, clip) in enumerate(zip(self.targets, clips, strict=True))
@@ -337,28 +332,6 @@ class MetricFit:
     def releases(self) -> tuple[tuple[StageRelease, ...], ...]:
         """The second moments of all stages, target by target."""
         return tuple(zip(*self._stages, strict=True))
-
-
-def _common_root(roots: Sequence[Array]) -> Array:
-    """Return a root of the average covariance over targets."""
-    if len(roots) == 1:
-        return roots[0]
-    average = np.mean([root.T @ root for root in roots], axis=0)
-    return np.asarray(lower_root(average).T)
-
-
-def _measured(release: GramRelease, target: int, n: float, share: float, basis: Array) -> Measured:
-    if release.target_gram is None or release.target_std is None:
-        raise ValueError("a stage needs the second moment of its residuals.")
-    return Measured(
-        cross=basis.T @ release.cross[:, target] / n,
-        square=float(release.target_gram[target, target]) / n,
-        noise=release.cross_std / n,
-        square_noise=release.target_std / n,
-        share=share,
-        rows=n * release.fraction,
-        fraction=release.fraction,
-    )
 
 
 def _sums(target: Target, A: Array) -> RecordedSums | None:
