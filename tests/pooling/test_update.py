@@ -1,4 +1,4 @@
-"""A fit that starts from an earlier model: what it spends, what it believes, and when it does not."""
+"""A fit that starts from an earlier model: what it spends, believes and refuses."""
 
 import json
 

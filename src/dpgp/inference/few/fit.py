@@ -10,6 +10,7 @@ import numpy as np
 
 from dpgp.features.inputs import BoxFeatures, Residuals
 from dpgp.inference.clip_choice import ClipInterval
+from dpgp.inference.clipped_squares import ClippedSquare
 from dpgp.inference.few.gram_estimate import density_behind
 from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import InputModel
@@ -98,6 +99,13 @@ class FixedFit:
     def posteriors(self) -> tuple[Posterior, ...]:
         """The posterior of every target, from the stages and the guard so far."""
         return tuple(fit.posterior() for fit in self.targets)
+
+    @property
+    def squares(self) -> list[list[ClippedSquare]]:
+        """The clipped squares of the last stage and of the guard."""
+        atoms = self.targets[0].fitted[1].atoms
+        told = [[fit.stages[-1], fit.guard_release] for fit in self.targets]
+        return [[ClippedSquare(one, atoms @ one.w0) for one in each if one] for each in told]
 
     @property
     def optimism(self) -> tuple[float, ...]:

@@ -16,6 +16,7 @@ from dpgp.features.base import UnitFeatures
 from dpgp.features.inducing import DictionaryValues, ProjectedFeatures
 from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.inference.clip_choice import ClipInterval
+from dpgp.inference.clipped_squares import ClippedSquare
 from dpgp.inference.earlier import Earlier
 from dpgp.inference.frame import InputModel
 from dpgp.inference.local_scale import LocalScale
@@ -293,6 +294,18 @@ class MetricFit:
         target, clip = self.targets[k], self._stages[-1][k].clip
         final = self._finals[k].posterior
         return moved_by_scale(final, target, clip, self.dictionary, self._scales[k])
+
+    @property
+    def squares(self) -> list[list[ClippedSquare]]:
+        """Clipped squares of the last stage, unless nearly all was clipped, and of the guard."""
+        told, values = self._recorded[-1].targets, self.dictionary.values
+        found = [
+            [] if sums is None else [ClippedSquare(stage, sums.centre)]
+            for sums, stage in zip(told, self._stages[-1], strict=True)
+        ]
+        for squares, guard in zip(found, self._guards, strict=False):  # none, or one for each
+            squares.append(ClippedSquare(guard, values @ guard.w0))
+        return found
 
     @property
     def optimism(self) -> tuple[float, ...]:
