@@ -33,6 +33,7 @@ ALSO_TESTED_BY = {
     "private/engines": ("private/clusters",),
     "private/files": ("private/tables", "private/bad_lines"),
     "private/fit": ("private/fits_of_parts", "private/joint"),
+    "private/row_reader": ("private/table_rows", "private/tables"),
     "private/rows": ("private/arrays",),
     "private/sums": ("private/wall", "private/source"),
 }

@@ -145,12 +145,12 @@ def test_nothing_is_guessed(cell, model):
     cells = [*TEXTS[:5], cell, *TEXTS[5:]]
     X = pd.DataFrame({"visit": pd.Series(cells, dtype=object)})
     with pytest.raises(
-        ValueError, match="column 'visit' must hold dates alone: written"
+        ValueError, match="column 'visit' must hold dates alone: they are written"
     ) as refusal:
         fitted(X, np.insert(Y, 5, 0.0))
     assert "28" not in str(refusal.value)
     with pytest.raises(
-        ValueError, match="must hold dates alone to be predicted: written as 2019-01-31"
+        ValueError, match="must hold dates alone to be predicted: they are written as 2019-01-31"
     ):
         model.predict(X)
 

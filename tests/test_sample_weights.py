@@ -176,3 +176,27 @@ def test_two_classes_have_weighted_shares():
         epsilon=3.0, delta=1e-6, bounds=(0, 10), classes=(0, 1), weight_bound=4.0, random_state=0
     ).fit(X, ill.astype(int), sample_weight=np.where(ill, 1.0, 4.0))
     assert gp.average().mean[0] == pytest.approx(0.2, abs=0.05)
+
+
+@pytest.mark.parametrize("missing", ["ignore", "error"])
+@pytest.mark.parametrize("cell", ["Zq7X", "1,5", "", "NA", b"1"])
+def test_text_among_weights_is_refused_in_words_before_anything_is_spent(cell, missing, tmp_path):
+    """As of inputs and outcomes: a column of text is no column of weights, whoever is missing."""
+    weights = np.empty(50, dtype=object)
+    weights[:] = 1.0
+    weights[3] = cell
+    table = pd.DataFrame({"x": np.linspace(0, 1, 50), "y": 0.5, "w": weights})
+    asked = {"bounds": {"x": (0, 1)}, "target_bounds": (0, 1), "weight_bound": 2.0}
+    for given in (weights, weights.tolist(), table["w"]):
+        gp = dpgp.PrivateGPRegressor(epsilon=1.0, delta=1e-5, missing=missing, **asked)
+        with pytest.raises(TypeError, match="weight that is not known as NaN") as refused:
+            gp.fit(table[["x"]], table["y"], sample_weight=given)
+        assert "Zq7X" not in str(refused.value)
+        assert "categories" not in str(refused.value)
+    if cell in ("Zq7X", "1,5"):  # in files, other texts stand for what is missing
+        gp = dpgp.PrivateGPRegressor(epsilon=1.0, delta=1e-5, missing=missing, **asked)
+        table.to_csv(tmp_path / "rows.csv", index=False)
+        for given in (table, tmp_path / "rows.csv"):
+            with pytest.raises(ValueError, match="column of numbers as weights") as refused:
+                gp.fit(given, target="y", sample_weight="w")
+            assert "Zq7X" not in str(refused.value)

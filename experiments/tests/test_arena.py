@@ -257,7 +257,7 @@ def test_figure_has_a_panel_for_every_task():
 
 
 def test_every_method_has_a_look_and_a_name_of_its_own():
-    assert len(set(METHODS)) == len(CONTESTANTS)
+    assert len(set(METHODS)) == len(METHODS) > len(CONTESTANTS)
     assert {*LOOKS, *CEILINGS} == set(METHODS)
 
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpgp.numeric import whole_of_decimal
-from dpgp.plain_text import is_plain
+from dpgp.plain_text import in_a_line, is_plain
 from dpgp.types import Array
 
 Level = str | int | bool
@@ -104,7 +104,7 @@ class Category:
     @property
     def words(self) -> str:
         """All levels in one line."""
-        return ", ".join(self.labels)
+        return in_a_line(self.labels)
 
     @property
     def hot(self) -> Array:

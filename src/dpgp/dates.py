@@ -40,7 +40,7 @@ class Days:
     origin: date
     cells: ClassVar[str] = "dates"
     other_cells: ClassVar[str] = "no dates"
-    words: ClassVar[str] = f"written {HOW_WRITTEN}"
+    words: ClassVar[str] = f"they are written {HOW_WRITTEN}"
 
     @property
     def unit(self) -> str:

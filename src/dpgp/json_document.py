@@ -122,6 +122,8 @@ def _content(path: str | os.PathLike[str]) -> bytes:
 
 def _ascii(content: bytes) -> bytes:
     """Return JSON with other characters escaped: one of them can make text four times as large."""
+    if content.isascii():
+        return content
     if sum(len(run) for run in _FOREIGN.findall(content)) > _MOST_FOREIGN:
         raise ModelFileError("the file holds more text than any model.")
     return _FOREIGN.sub(lambda run: json.dumps(run.group().decode())[1:-1].encode(), content)

@@ -24,6 +24,12 @@ _TIMES = ("date", "time", "duration", "period")
 _REAL = "biuf"  # NumPy's kinds
 MOST_LISTED = 40  # names of columns in a message: more would bury it
 _PLAIN = frozenset((int, float, bool, np.float64, np.int64, np.bool_))
+_NOT_NUMBERS = {
+    "X": "encode other columns as numbers first, or name their public levels in `categories` of "
+    "PrivateGPRegressor",
+    "sample_weight": "write a weight that is not known as NaN, also where text stands for it",
+}
+"""What to do about cells that are no numbers."""
 _TIME_TYPES = (date, time, timedelta, np.datetime64, np.timedelta64)
 
 
@@ -85,10 +91,10 @@ def as_floats(values: Any, argument: str) -> Array:
         raise ValueError(f"Complex data not supported: `{argument}` must hold real numbers.")
     floats = _floats_of(array)
     if floats is None:
+        remedy = _NOT_NUMBERS.get(argument, _NOT_NUMBERS["X"])
         raise TypeError(
             f"`{argument}` must hold numbers: every cell of this argument must be real, not a "
-            "string or an object; encode other columns as numbers first, or name their public "
-            "levels in `categories` of PrivateGPRegressor."
+            f"string or an object; {remedy}."
         )
     return floats
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 import math
 import zlib
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dpgp.checked_values import ModelFileError, as_choice, as_fields, as_items, as_whole
-from dpgp.json_document import LARGEST_FILE, check_size, parsed
+from dpgp.json_document import LARGEST_FILE, check_size, digest, parsed
 from dpgp.types import Array
 
 MOST_BYTES = 2**28
@@ -54,6 +55,24 @@ def unpack(value: Any, where: str, *shape: int | None) -> Array:
     if not np.isfinite(found).all():
         raise ModelFileError(f"`{where}` must hold finite numbers.")
     return np.asarray(found)
+
+
+def content_digest(value: Any, where: str) -> str:
+    """Return SHA-256 of values and of what their packed arrays hold, however it is compressed."""
+    check_room(value)
+    return digest({where: _with_digests(value, where)})
+
+
+def _with_digests(value: Any, where: str) -> Any:
+    if isinstance(value, list):
+        return [_with_digests(part, where) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == set(_ARRAY):
+        sizes = as_items(value["shape"], where)
+        numbers = unpack(value, where, *[None] * len(sizes)).astype(DOUBLE)
+        return [value["type"], sizes, hashlib.sha256(numbers.tobytes()).hexdigest()]
+    return {name: _with_digests(part, where) for name, part in value.items()}
 
 
 def pack_document(document: dict[str, Any]) -> str:

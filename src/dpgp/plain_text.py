@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 LONGEST_NAME = 1000
 _NOT_PLAIN = ("Cc", "Cs", "Zl", "Zp")  # controls, halves of characters, ends of lines
@@ -34,6 +35,26 @@ def as_sentence(text: str) -> str:
     """Return plain text that begins with a capital letter."""
     plain = made_plain(text).strip()
     return plain[:1].upper() + plain[1:]
+
+
+def in_a_line(texts: Iterable[str]) -> str:
+    """Return texts with commas between them, in quotes where they hold one or begin with a quote.
+
+    :func:`of_a_line` reads it, and so do options of the command line.
+    """
+    return ", ".join(_quoted(text) if "," in text or text[:1] == '"' else text for text in texts)
+
+
+def of_a_line(line: str) -> list[str]:
+    """Return texts that have commas between them; a ValueError where a quote is not closed."""
+    try:
+        return next(csv.reader([line], skipinitialspace=True, strict=True)) or [""]
+    except csv.Error:
+        raise ValueError("a text in quotes must end in one, before a comma or the end.") from None
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
 
 
 NAME_RULE = (

@@ -9,6 +9,7 @@ import pytest
 from pyarrow import parquet
 
 import dpgp
+from dpgp.plain_text import in_a_line
 from dpgp.study.columns import LevelColumn, read_level_columns
 from dpgp.study.file import read_study
 
@@ -132,6 +133,20 @@ def test_a_plan_takes_levels(invoke):
 def test_levels_that_cannot_be_meant_are_refused(text, parts, invoke, refused):
     result = invoke("plan", "--rows", 500, *COLUMNS, "--category", text)
     refused(result, 2, *parts)
+
+
+def test_levels_may_hold_commas_in_quotes():
+    levels = ("a, b", 'c "d"', '"e"', "f")
+    text = f"ward:{in_a_line(levels)}"
+    assert read_level_columns([text]) == (LevelColumn("ward", levels),)
+    assert text.startswith('ward:"a, b", c "d"')
+    assert str(LevelColumn("ward", levels)).endswith(in_a_line(levels))
+
+
+@pytest.mark.parametrize("levels", ['"a, b', '"a"b,c', 'a,"'])
+def test_quotes_that_are_not_closed_are_refused(levels, invoke, refused):
+    result = invoke("plan", "--rows", 500, *COLUMNS, "--category", f"ward:{levels}")
+    refused(result, 2, "a text in quotes must end in one", "are in quotes")
 
 
 def test_names_may_hold_colons():

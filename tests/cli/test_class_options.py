@@ -6,6 +6,7 @@ import pytest
 from scipy.special import expit
 
 import dpgp
+from dpgp.json_document import digest
 from dpgp.study.columns import read_classes
 from dpgp.study.errors import UsageError
 
@@ -141,5 +142,19 @@ def test_classes_in_their_order_are_asked_for_by_a_flag_and_by_a_study(invoke, r
         assert json.loads(model.read_text())["settings"]["ordered"] is True
         assert run(invoke, "verify", model).exit_code == 0
         assert run(invoke, "predict", model, table, "-o", model.with_suffix(".csv")).exit_code == 0
+    for edit in (
+        lambda d: d["class_weights"].reverse(),
+        lambda d: d["shifts"].__setitem__(1, d["shifts"][1] + 0.01),
+        lambda d: d["log_odds"][0].__setitem__(0, d["log_odds"][0][0] + 0.1),
+        lambda d: [cut.__setitem__(1, cut[1] + 0.1) for cut in d["class_cuts"][:-1]],
+    ):
+        document = json.loads(flagged.read_text())
+        del document["digest"]
+        edit(document)
+        forged = tmp_path / "forged.json"
+        forged.write_text(json.dumps({**document, "digest": digest(document)}))
+        said = json.loads(invoke("verify", forged, "--json").stdout)
+        wrong = [check["question"] for check in said["checks"] if not check["holds"]]
+        assert wrong == ["its probabilities are those of its functions"]
     numbers = ("--target", "age:18:80", "--feature", "age:18:80", "--ordered")
     refused(invoke("fit", table, *numbers, *BUDGET, "-o", "m.json"), 2, "--ordered")

@@ -96,7 +96,9 @@ def test_bounds_that_cannot_be_meant(folder, invoke, refused, feature, rule):
 def test_a_cell_that_is_no_date_stops_a_fit(folder, tmp_path, invoke, refused):
     (tmp_path / "rows.csv").write_text((folder / "rows.csv").read_text() + "31/12/2019,5\n")
     asked = ["fit", tmp_path / "rows.csv", "--feature", FEATURE, *BUDGET, "--dry-run"]
-    refused(invoke(*asked), 4, "missing or no dates: written as 2019-01-31", "--missing ignore")
+    refused(
+        invoke(*asked), 4, "missing or no dates: they are written as 2019-01-31", "--missing ignore"
+    )
     assert invoke(*asked, "--missing", "ignore").exit_code == 0
 
 

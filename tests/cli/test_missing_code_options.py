@@ -91,7 +91,7 @@ def test_a_study_file_and_its_script_say_the_same(tmp_path):
         (["incom:-99"], "--missing-code has a column 'incom' that is neither input nor target"),
         (["sex:9,f"], "'f' as a code for missing values and as a level"),
         (["age"], "must end in codes, as in 'income:-99,-98'"),
-        (["age:-99,"], "codes that hold a comma or a colon belong into a study file"),
+        (["age:-99,"], "codes that hold a comma are in quotes"),
         ([":-99"], "a column has no name"),
         (["age:-99", "age:-98"], "--missing-code has a column twice"),
     ],

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from effect_models import MODELS, fitted, with_function
+from effect_models import HIGH, LOW, MODELS, fitted, with_function
 from numpy.testing import assert_allclose
 
+from dpgp import PrivateGPClassifier
 from dpgp.effects.averages import GRID_POINTS
 from dpgp.model.input_model import representative_rows
 
@@ -131,3 +132,17 @@ def test_answers_become_frames():
     frame = pd.DataFrame(fitted("two").partial_dependence(1).to_dict())
     assert list(frame.columns) == ["input 2", "mean", "std", "lower", "upper"]
     assert len(frame) == GRID_POINTS
+
+
+def test_averages_of_a_probability_keep_its_bounds():
+    rng = np.random.default_rng(3)
+    X = rng.uniform(LOW, HIGH, (200, 2))
+    y = (rng.random(200) < 0.05).astype(int)
+    gp = PrivateGPClassifier(0.5, 1e-5, bounds=(LOW, HIGH), classes=(0, 1), random_state=0)
+    model = gp.fit(X, y).model_
+    effect = model.partial_dependence(0)
+    assert effect.lower.min() == 0.0
+    assert (effect.lower <= effect.mean).all()
+    assert (effect.mean <= effect.upper).all()
+    assert effect.upper.max() <= 1.0
+    assert model.average({0: 1.0}, {0: 9.0}).lower[0] < 0.0  # a difference may be negative

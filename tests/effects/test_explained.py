@@ -35,7 +35,7 @@ CASES = [
 
 def simulated(inputs, share, law, epsilon=2.0):
     """Return what is stated after a fit of 2,500 rows, and what 20,000 others say."""
-    rng = np.random.default_rng([inputs, round(10 * share), 1])
+    rng = np.random.default_rng([inputs, round(10 * share)])
     X = rng.uniform(-1.0, 1.0, (22_500, inputs))
     f = np.sin(2.0 * X[:, 0]) + X[:, -1]
     y = np.sqrt(share) * f / f.std() + np.sqrt(1.0 - share) * LAWS[law](rng, X)
@@ -68,7 +68,7 @@ def test_of_yes_and_no_it_is_that_of_the_probability():
 
 def test_it_is_variance_over_all_variance():
     model = with_function(fitted("two"), lambda U: 0.3 * U[:, 0])
-    model = replace(model, calibrations=(Calibration.gaussian(),), stages=((kept(model, False),),))
+    model = replace(model, calibrations=(Calibration.gaussian(),))
     U = model.inputs(model.density.points)
     shares = model.density.weights / model.density.weights.sum()
     mean, std = model.mean_and_std(0, U)
@@ -76,21 +76,6 @@ def test_it_is_variance_over_all_variance():
     assert model.explained().value == pytest.approx(
         variance / (variance + shares @ std**2), rel=0.02
     )
-
-
-def kept(model, is_kept):
-    """The last stage, with or without what its residuals were from."""
-    last = model.stages[0][-1]
-    return last if is_kept else replace(last, w0=np.empty(0))
-
-
-def test_the_last_stage_corrects_a_law_of_the_wrong_size():
-    model, _ = simulated(1, 0.4, "bell")
-    true = model.explained().value
-    wide = replace(model, calibrations=(model.calibrations[0].widened(1.3),))
-    alone = replace(wide, stages=((*wide.stages[0][:-1], kept(wide, False)),))
-    assert alone.explained().value < true - 0.05
-    assert wide.explained().value == pytest.approx(true, abs=0.02)
 
 
 def test_what_lies_beyond_the_bounds_does_not_count():

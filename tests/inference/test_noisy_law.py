@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 
-from dpgp.inference.noisy_law import believe, bent_candidates, even_candidates, mass_candidates
+from dpgp.inference.noisy_law import (
+    Measured,
+    believe,
+    bent_candidates,
+    even_candidates,
+    mass_candidates,
+)
 from dpgp.inference.residual_families import skewed_candidates
 
 EDGES = (-np.inf, -1.7, -0.8, 0.0, 0.8, 1.7, np.inf)
@@ -36,6 +42,32 @@ def test_conditioning_matches_the_formula(noise_std, n_std):
         rtol=1e-3,
         atol=1e-12,
     )
+
+
+def test_one_more_measurement_is_one_more_count():
+    candidates = skewed_candidates(EDGES)
+    belief = believe(COUNTS, 60.0, N, candidates)
+    grid = len(candidates.places)
+    inner = np.isin(candidates.places, [2, 3]).astype(float)
+    counted = belief.given(Measured(inner, 1500 / N, 0.01, 1e12))
+    k = int(np.argmax(belief.weights))
+    h = np.array([0.0, 0, 1, 1, 0, 0])
+    C, q = belief.covariances[k], belief.masses[k]
+    variance = h @ C @ h + 0.01**2
+    expected = q + C @ h * (1500 / N - h @ q) / variance
+    np.testing.assert_allclose(counted.masses[k], expected, atol=1e-9)
+    np.testing.assert_allclose(
+        counted.covariances[k], C - np.outer(C @ h, C @ h) / variance, atol=1e-12
+    )
+    means = belief.masses[:, 2:4].sum(axis=1)
+    spreads = np.sqrt([h @ C @ h + 0.01**2 for C in belief.covariances])
+    weights = belief.weights * norm.pdf(1500 / N, means, spreads)
+    np.testing.assert_allclose(counted.weights, weights / weights.sum(), rtol=1e-6, atol=1e-12)
+    # that every row counts is known, and few rows say less than many
+    nothing = belief.given(Measured(np.ones(grid), 1.0, 0.01, 1e12))
+    np.testing.assert_allclose(nothing.masses[k], q, atol=1e-3)
+    few = belief.given(Measured(inner, 1500 / N, 0.01, 50.0))
+    assert abs(h @ (few.masses[k] - q)) < abs(h @ (counted.masses[k] - q))
 
 
 def test_functionals_match_sums_over_the_grid():

@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -219,3 +220,18 @@ def test_nobody_else_asks_which_kind_it_is():
     asked = re.compile(r"\b(is_yes_no|is_count|YesNo|Counted)\b|isinstance\([^)]*outcome")
     assert [path for path in others if asked.search(path.read_text("utf-8"))] == []
     assert len(others) > 100
+
+
+def test_a_count_that_is_not_whole_is_the_number_it_is_and_nobody_is_told():
+    rng = np.random.default_rng(7)
+    X = rng.uniform(0.0, 1.0, (400, 1))
+    y = rng.uniform(0.0, 5.0, 400)
+    said = {"epsilon": 3.0, "delta": 1e-6, **WIDTH, "target_bounds": (0, 6)}
+    number = dpgp.PrivateGPRegressor(**said).fit(X, y)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        count = dpgp.PrivateGPRegressor(**said, counts=True).fit(X, y)
+    assert not any("whole" in str(each.message) for each in told)
+    np.testing.assert_array_equal(count.predict(X[:20]), number.predict(X[:20]))
+    ends = count.predict_interval(X[:20])
+    np.testing.assert_array_equal(ends, np.rint(ends))

@@ -246,6 +246,36 @@ def test_a_pooled_file_promises_what_its_releases_do(pooled, tmp_path):
         assert question in contradictions(edit, tmp_path)
 
 
+def changed(document, *names, value):
+    """Return a copy of values with another one in their midst."""
+    copy = json.loads(json.dumps(document))
+    part = copy
+    for name in names[:-1]:
+        part = part[name]
+    part[names[-1]] = value
+    return copy
+
+
+def test_what_pooling_found_is_about_its_releases(pooled, tmp_path):
+    found = pooled["findings"]["pooled"]
+    name, target, *_ = found["differences"][0]
+    for names, value in (
+        (("settings", "weight_bound"), 3.0),
+        (("findings", "pooled", "rows"), [1e6, found["rows"][1]]),
+        (("findings", "pooled", "agreement"), f"The releases agree: most of all, {name}."),
+        (("findings", "pooled", "differences"), [[name, target, 9.0, 1e-9, 1.0, 0.1]]),
+        (("findings", "number of rows"), {"usable": 1.0}),
+        (("stages", 1, "targets", 0, "sigma_a"), 1e-3),
+        (("stages",), pooled["stages"][:1]),
+    ):
+        edited = changed(pooled, *names, value=value)
+        assert "what pooling found is about its releases" in contradictions(edited, tmp_path)
+    other = [pack_document(each) for each in unpack_documents(pooled["members"], "members")[::-1]]
+    assert "its members are those that its name covers" in contradictions(
+        {**pooled, "members": other}, tmp_path
+    )
+
+
 def test_releases_of_a_pooled_file_are_different_and_unchanged(pooled, tmp_path):
     def changed(member):
         member["stages"][0]["targets"][0]["c"] += 1.0

@@ -25,7 +25,7 @@ from dpgp.privacy.exact_sums import UNIT, UnevenArithmeticError
 from dpgp.private import engines
 from dpgp.private.engines import answers, check_engine, opened_engine
 from dpgp.private.files import open_files
-from dpgp.private.rows import RowReader
+from dpgp.private.row_reader import RowReader
 from dpgp.private.sums import CountSum, exact_count, exact_gram
 from dpgp.private.table_rows import (
     ArithmeticOfWorkersWarning,

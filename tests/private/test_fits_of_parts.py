@@ -26,7 +26,8 @@ from dpgp.privacy.noise import SimulatedNoise
 from dpgp.privacy.parts import Dealing, DealtPart, RowPart
 from dpgp.private.files import open_files
 from dpgp.private.fit import fit_rows
-from dpgp.private.rows import RowReader, Rows
+from dpgp.private.row_reader import RowReader
+from dpgp.private.rows import Rows
 from dpgp.private.source import PartOfRows
 from dpgp.private.sums import exact_gram
 from dpgp.private.table_rows import TableRows, part_sum

@@ -17,7 +17,8 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.options import Options
 from dpgp.privacy.books import Books
 from dpgp.private.files import open_files
-from dpgp.private.rows import RowReader, scaled_rows
+from dpgp.private.row_reader import RowReader
+from dpgp.private.rows import scaled_rows
 from dpgp.private.sums import exact_count, exact_gram
 from dpgp.private.table_objects import HeldTable, StreamedTable, open_object
 from dpgp.private.table_rows import TableRows

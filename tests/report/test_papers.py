@@ -127,7 +127,7 @@ GARBLED = re.compile(
 
 def check_words(text):
     """Every line is a heading or a whole sentence, with nothing left over from other cases."""
-    quoted = re.sub(r'"[^"]*"', '"level"', text)
+    quoted = re.sub("“[^”]*”", "“level”", text)
     for line in filter(None, quoted.splitlines()):
         words = re.sub("^ *- ", "", line)
         assert not GARBLED.search(words), line
@@ -155,7 +155,7 @@ def test_every_sentence_is_whole_whatever_was_asked(outcome, columns):
         said.add(text)
     assert len(said) == 20  # every way has words of its own
     for name, extent in COLUMNS[columns].items():
-        levels = ", ".join(f'"{level}"' for level in extent)
+        levels = ", ".join(f"“{level}”" for level in extent)
         told_of = f"one of {levels}" if isinstance(extent, list) else "a number from 0 to 1"
         assert f"  - {name}: {told_of}.\n" in text
 
@@ -163,7 +163,7 @@ def test_every_sentence_is_whole_whatever_was_asked(outcome, columns):
 def test_words_for_each_kind_of_outcome():
     texts = {outcome: statement(model_of(outcome, "a category")) for outcome in OUTCOMES}
     assert "a number from 0 to 30, counted in whole numbers." in texts["a count"]
-    assert '  - target: one of "no", "yes".' in texts["yes or no"]
+    assert "  - target: one of “no”, “yes”." in texts["yes or no"]
     assert "no row lacked an input" in texts["yes or no"]
     assert "predicts target 1 and target 2 from union" in texts["two targets"]
     assert "target 2: a number from -2.5 to 10000000." in texts["two targets"]

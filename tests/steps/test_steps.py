@@ -92,7 +92,7 @@ def test_steps_come_in_the_order_of_a_fit():
         others = [kind for kind in taken if kind is not ResidualHistograms]
         assert sorted(others, key=KINDS.index) == others
     of_labels = {LabelsByPrediction}  # of yes and no alone
-    assert set(kinds) == set(kinds_of(options())) - of_labels
+    assert set(kinds) == set(kinds_of(options()))
     assert set(many) == set(KINDS) - of_labels
 
 

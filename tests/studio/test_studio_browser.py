@@ -258,6 +258,21 @@ def test_the_whole_way_on_the_people_of_the_demo(page, run, demo, monkeypatch):
     assert run.end() == ""
 
 
+def test_levels_are_one_a_line_or_between_commas(page):
+    page.wait_for_selector("#upload")
+    read = """async (text) => {
+        const study = await import(document.scripts[0].src.replace("studio.js", "study.js"));
+        return study.levelsOf(text);
+    }"""
+    for text, levels in {
+        "m, w": ["m", "w"],
+        "early, 8 h\nlate; 16 h\n": ["early, 8 h", "late; 16 h"],
+        '"a, b"; c "d", """e"""': ["a, b", 'c "d"', '"e"'],
+        " ": [],
+    }.items():
+        assert page.evaluate(read, text) == levels
+
+
 AWKWARD = '\ufeffid;"Größe; cm";age: years;Sex;no\r\n'
 
 

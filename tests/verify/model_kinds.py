@@ -35,18 +35,31 @@ def levels(**options):
     return dpgp.PrivateGPRegressor(**asked, categories=categories).fit(X, X["age"] / 2)
 
 
-def yes_no(columns, **options):
+def yes_no(columns, weights=None, **options):
     X, _ = table(500, columns)
     y = np.where(X[:, 0] > 0.4, "ill", "well")
     asked = {"classes": ["well", "ill"], **REGRESSION, **options}
-    return dpgp.PrivateGPClassifier(**asked).fit(X, y)
+    return classifier(X, y, weights, asked)
 
 
-def classes(columns, **options):
+def classes(columns, weights=None, **options):
     X, _ = table(900, columns)
     y = np.array(["low", "middle", "high"])[np.digitize(X[:, 0], [0.3, 0.7])]
     asked = {"classes": ["low", "middle", "high"], **REGRESSION, **options}
-    return dpgp.PrivateGPClassifier(**asked).fit(X, y)
+    return classifier(X, y, weights, asked)
+
+
+def classifier(X, y, bound, asked):
+    """Fit with weights up to a bound, or without."""
+    weights = None if bound is None else np.linspace(bound / 10, bound, len(X))
+    return dpgp.PrivateGPClassifier(**asked, weight_bound=bound).fit(X, y, sample_weight=weights)
+
+
+def weighted(**options):
+    X, y = table(500, 1)
+    asked = {**REGRESSION, "target_bounds": (-1, 2), "weight_bound": 4.0, **options}
+    weights = np.linspace(0.5, 4.0, len(X))
+    return dpgp.PrivateGPRegressor(**asked).fit(X, y, sample_weight=weights)
 
 
 def counts(**options):
@@ -85,6 +98,9 @@ KINDS = {
     "classes of four inputs": lambda: classes(4, stages=2, neighbours="add-remove"),
     "ordered classes": lambda: classes(1, ordered=True),
     "counts": counts,
+    "weights": lambda: weighted(),
+    "classes and weights": lambda: classes(1, weights=5.0, missing="ignore"),
+    "yes or no and weights": lambda: yes_no(1, weights=2.0),
 }
 
 

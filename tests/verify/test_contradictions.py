@@ -1,8 +1,10 @@
 """A file against itself: what it holds and what it was asked for must be among its releases."""
 
+import base64
 import json
 import math
 import re
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -12,9 +14,12 @@ from hypothesis import strategies as st
 from model_kinds import KINDS
 
 import dpgp.steps
+from dpgp.checked_values import ModelFileError
 from dpgp.domain import Box
 from dpgp.json_document import digest
+from dpgp.model.file.model import decode, encode
 from dpgp.options import Options
+from dpgp.packed import content_digest
 from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.calibration import epsilon_of_mu
 from dpgp.privacy.noise import SecureNoise, SimulatedNoise
@@ -298,6 +303,37 @@ FORGERIES = {
         lambda d: d.update(about=d["about"].replace("at most 2 rows", "at most 9 rows")),
         "its words say what its numbers do",
     ),
+    "noise of the number of rows": (
+        "weights",
+        of("findings", "number of rows", noise=0.1),
+        "its findings have the noise",
+    ),
+    "noise of squares": (
+        "classes and weights",
+        of("findings", "number of rows", **{"noise of squares": 0.1}),
+        "its stages have the noise",
+    ),
+    "another sum of weights": (
+        "weights",
+        of("findings", "number of rows", weights=9e3),
+        "its stages have the noise",
+    ),
+    "noise of shares": (
+        "one input",
+        of("findings", "input histograms", noise=1e-6),
+        "its findings have the noise",
+    ),
+    "noise of labels": (
+        "yes or no and weights",
+        of("findings", "labels by prediction", noise=0.0),
+        "its findings have the noise",
+    ),
+    "no labels": (
+        "yes or no",
+        lambda d: d["findings"].pop("labels by prediction"),
+        "what it holds came from its releases",
+    ),
+    "no weights": ("weights", of("settings", weight_bound=None), "the releases are those of its"),
     "a larger budget": (
         "one input",
         lambda d: (of("guarantee", epsilon=3.1)(d), of("settings", epsilon=3.1)(d)),
@@ -311,6 +347,59 @@ def test_contradictions_are_named(document_of, tmp_path, kind, edit, question):
     document = document_of(kind)
     edit(document)
     assert any(found.startswith(question) for found in failed(document, tmp_path))
+
+
+OF_RECORDS = "its records are those that its name covers"
+
+
+@pytest.mark.parametrize(
+    ("kind", "other"), [("one input", "incomplete rows"), ("four inputs", "three inputs, additive")]
+)
+def test_records_of_another_model_are_told_apart(document_of, tmp_path, kind, other):
+    document, records = document_of(kind), document_of(other)["records"]
+    assert failed({**document, "records": records}, tmp_path) == {OF_RECORDS}
+    bound = {"records": records, "records_digest": content_digest(records, "records")}
+    assert failed({**document, **bound}, tmp_path) == {"its name is that of its sums"}
+    with pytest.raises(ModelFileError, match="records"):
+        decode({**without_digest(document), "records": records})
+
+
+def test_records_are_bound_by_what_they_hold_not_by_how_it_is_packed(document_of, tmp_path):
+    document = document_of("four inputs")
+    places = document["records"]["places"]
+    stored = zlib.compress(zlib.decompress(base64.b64decode(places["zlib"])), 0)
+    places["zlib"] = base64.b64encode(stored).decode()
+    assert failed(document, tmp_path) == set()
+    again = decode(without_digest(document))
+    assert again.id == document["id"]
+    assert encode(again)["records_digest"] == document["records_digest"]
+    assert content_digest(encode(again)["records"], "records") == document["records_digest"]
+
+
+@pytest.mark.parametrize("kind", ["two inputs", "four inputs"])
+def test_records_are_bound_where_they_are_left_out_and_said_not_to_be_where_they_were_not(
+    document_of, tmp_path, kind
+):
+    document = without_digest(document_of(kind))
+    alone = encode(decode(document), records=False)
+    assert "records" not in alone
+    assert decode(alone).id == document["id"]
+    assert failed(alone, tmp_path) == set()
+    earlier = {name: part for name, part in document.items() if name not in ("id", BINDS)}
+    assert decode(earlier).id != document["id"]
+    assert failed(earlier, tmp_path) == set()
+    (said,) = [
+        each.detail for each in verify(tmp_path / "model.json") if each.question == OF_RECORDS
+    ]
+    assert "NOT CHECKED" in said
+    assert BINDS not in encode(decode(earlier))
+
+
+BINDS = "records_digest"
+
+
+def without_digest(document):
+    return {name: part for name, part in document.items() if name != "digest"}
 
 
 @pytest.mark.parametrize("own", [SecureNoise(), SimulatedNoise(0)], ids=lambda own: own.name)

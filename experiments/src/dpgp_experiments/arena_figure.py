@@ -50,6 +50,7 @@ LOOKS = {
     methods.DP_SGD_STANDARDISED.name: LineLook(GREEN, "*", line="--"),
     methods.DP_SGD.name: LineLook(GREEN, "^"),
     methods.DP_BBB.name: LineLook(PURPLE, "D"),
+    methods.DP_EBM.name: LineLook(PURPLE, "d", line=":"),
     methods.HM21.name: LineLook(VERMILION, "s"),
     methods.OURS.name: LineLook(BLUE, "o", 2.4),
 }

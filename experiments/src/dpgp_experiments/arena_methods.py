@@ -43,6 +43,7 @@ LINEAR = Contestant("AdaSSP linear", "adassp", "fit_linear")
 QUADRATIC = Contestant("AdaSSP quadratic", "adassp", "fit_quadratic")
 BOOSTED_ADASSP = Contestant("boosted AdaSSP", "boosted_adassp")
 MEAN = Contestant("private mean", "mean")
+DP_EBM = Contestant("DP-EBM", "dp_ebm", package="interpret")
 GP = Contestant("non-private GP", "gaussian_process", "fit_non_private", WITHOUT_PRIVACY)
 BOOSTING = Contestant("non-private boosting", "boosting", epsilons=WITHOUT_PRIVACY)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dpgp.cli.output import DataError
 from dpgp_experiments import packaged_tables, tasks
-from dpgp_experiments.arena_methods import CONTESTANTS
+from dpgp_experiments.arena_methods import CONTESTANTS, DP_EBM
 from dpgp_experiments.simulated_tables import FAMILY
 from dpgp_experiments.tables import Estimate, Record
 
@@ -19,7 +19,7 @@ TABLES = (
 TITLES = {known.key: known.title for known in TABLES}
 TITLES |= {simulated.key: simulated.title for simulated in FAMILY}
 TITLES |= {packaged.key: packaged.title for packaged in packaged_tables.TABLES}
-METHODS = [contestant.name for contestant in CONTESTANTS]
+METHODS = [contestant.name for contestant in (*CONTESTANTS, DP_EBM)]
 
 
 class RunKey(NamedTuple):

@@ -8,7 +8,7 @@ what is predicted where predictions are in their top quarter.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,8 +23,8 @@ from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.outcome_laws import LAWS, Law
 from dpgp_experiments.outcomes import index_of
-from dpgp_experiments.simulated import SIMULATION_NOTE, generator, rmse, simulation
-from dpgp_experiments.tables import Estimate, Record
+from dpgp_experiments.simulated import SIMULATION_NOTE, generator, rmse
+from dpgp_experiments.tables import Record, averaged
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,20 +61,19 @@ Scores = dict[AverageTrial, list[AverageScores]]
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every outcome with every number of inputs and width as often as asked."""
-    scores: Scores = {}
     cases = product(enumerate(product(LAWS, INPUTS, WIDTHS)), range(assignment.repeats))
     jobs = [
-        partial(fit_average, AverageTrial(*case), (assignment.seed, number, repeat), scores)
+        partial(fit_average, AverageTrial(*case), (assignment.seed, number, repeat))
         for (number, case), repeat in cases
     ]
-    with simulation():
-        for job in assignment.track(jobs):
-            job()
+    scores = assignment.collect(jobs)
     records = [_record(trial, found) for trial, found in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
 
 
-def fit_average(trial: AverageTrial, key: tuple[int, int, int], scores: Scores) -> None:
+def fit_average(
+    trial: AverageTrial, key: tuple[int, int, int]
+) -> Iterator[tuple[AverageTrial, AverageScores]]:
     """Fit one table, and score what it says of averages."""
     rng, law = generator(*key), LAWS[trial.outcome]
     X = rng.uniform(-1.0, 1.0, (ROWS, trial.inputs))
@@ -85,7 +84,7 @@ def fit_average(trial: AverageTrial, key: tuple[int, int, int], scores: Scores) 
         random_state=rng,
     ).fit(X, y)  # fmt: skip
     test = rng.uniform(-1.0, 1.0, (TEST_ROWS, trial.inputs))
-    scores.setdefault(trial, []).append(average_scores(gp, law, bounds, y, test))
+    yield trial, average_scores(gp, law, bounds, y, test)
 
 
 def average_scores(
@@ -138,10 +137,7 @@ class AverageSummary(NamedTuple):
 
 
 def _record(trial: AverageTrial, found: Sequence[AverageScores]) -> Record:
-    values: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(found)}
-    for name in AverageScores._fields:
-        values |= Estimate.of(getattr(each, name) for each in found).columns(name)
-    return values | AverageSummary.of(found)._asdict()
+    return averaged(trial, found, AverageScores._fields) | AverageSummary.of(found)._asdict()
 
 
 def _table(scores: Scores, assignment: Assignment) -> TextTable:

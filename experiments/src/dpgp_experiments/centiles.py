@@ -33,7 +33,6 @@ from dpgp_experiments.successor_results import (
     Trials,
     average,
     record,
-    results_of,
 )
 from dpgp_experiments.tasks import HEIGHT, Task, package_task, read_task
 
@@ -57,7 +56,7 @@ WHOLE = ("log_density", "rmse", "width", "below_5", "above_95")
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every table and every simulation as often as asked, with and without the scale."""
-    scores = results_of(assignment.track(_jobs(assignment)))
+    scores = assignment.collect(_jobs(assignment))
     records = [record(trial, values, MEASURES) for trial, values in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
 

@@ -33,7 +33,6 @@ from dpgp_experiments.successor_results import (
     Trials,
     average,
     record,
-    results_of,
     score_intervals,
 )
 from dpgp_experiments.tasks import BLOOD_PRESSURE, HEIGHT, KnownTable, Task, package_task
@@ -138,7 +137,7 @@ METHODS: Methods = {
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every function and every table of people both ways as often as asked."""
-    scores = results_of(assignment.track(jobs(assignment)))
+    scores = assignment.collect(jobs(assignment))
     records = [record(trial, values, MEASURES) for trial, values in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
 

@@ -38,7 +38,6 @@ from dpgp_experiments.successor_results import (
     Trial,
     Trials,
     record,
-    results_of,
     score_intervals,
 )
 
@@ -131,7 +130,7 @@ CHANGES_OF_YES_NO: Mapping[tuple[str, str], Change] = {
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every task by both methods as they are, and with each change, as often as asked."""
-    scores = results_of(assignment.track(jobs(assignment)))
+    scores = assignment.collect(jobs(assignment))
     records = [record(trial, values, MEASURES) for trial, values in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
 

@@ -7,7 +7,7 @@ half of the complete rows for training. ε = 1, δ = 1e-5.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,7 @@ from dpgp.regressor import PrivateGPRegressor
 from dpgp.report.style import BLUE, GREY, panels, styled
 from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
-from dpgp_experiments.simulated import generator, rmse, simulation
+from dpgp_experiments.simulated import generator, rmse
 from dpgp_experiments.tables import Estimate, Record
 from dpgp_experiments.tasks import BLOOD_PRESSURE, HEIGHT, Task, package_task, read_task
 
@@ -73,24 +73,25 @@ Scores = dict[str, list[GroupScores]]
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every table as often as asked, and count by group whom intervals cover."""
-    scores: Scores = {}
     tasks = [*map(package_task, (HEIGHT, BLOOD_PRESSURE)), *map(read_task, assignment.data)]
-    jobs = []
+    draws: list[Callable[[], GroupTable]] = []
     for repeat in range(assignment.repeats):
         cells = enumerate(product(SHAPES, SPREADS))
         for number, (inputs, spread) in cells:
             if inputs > 1 or spread in SPREADS[:2]:
                 rng = generator(assignment.seed, repeat, number)
-                jobs.append(partial(simulated, inputs, spread, _is_skewed(inputs, spread), rng))
+                draws.append(partial(simulated, inputs, spread, _is_skewed(inputs, spread), rng))
         for number, task in enumerate(tasks):
             rng = generator(assignment.seed, repeat, 100 + number)
-            jobs.append(partial(of_people, task.complete_rows(), rng))
-    with simulation():
-        for number, job in enumerate(assignment.track(jobs)):
-            table = job()
-            scores.setdefault(table.title, []).append(score(table, seed=number))
+            draws.append(partial(of_people, task.complete_rows(), rng))
+    scores = assignment.collect([partial(_fit, draw, seed) for seed, draw in enumerate(draws)])
     records = [_record(title, found) for title, found in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
+
+
+def _fit(draw: Callable[[], GroupTable], seed: int) -> Iterator[tuple[str, GroupScores]]:
+    table = draw()
+    yield table.title, score(table, seed)
 
 
 def _is_skewed(inputs: int, spread: str) -> bool:

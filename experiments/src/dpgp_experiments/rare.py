@@ -7,7 +7,7 @@ private average, and beside the share of yes among the test rows, which no metho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -24,8 +24,8 @@ from dpgp.report.style import BLUE, INK, VERMILION, panels, styled
 from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
 from dpgp_experiments.rare_tables import Draw, tables
-from dpgp_experiments.simulated import generator, simulation
-from dpgp_experiments.tables import Estimate, Record
+from dpgp_experiments.simulated import generator
+from dpgp_experiments.tables import Estimate, Record, averaged
 from dpgp_experiments.yes_no import reliability
 
 if TYPE_CHECKING:
@@ -68,20 +68,19 @@ LOSSES = ("log_loss", "shifted", "average_alone", "constant", "best")
 
 def run(assignment: Assignment) -> Outcome:
     """Fit all tables at every ε as often as asked."""
-    scores: Scores = {}
     cases = product(enumerate(tables().items()), EPSILONS, range(assignment.repeats))
     jobs = [
-        partial(_fit, RareTrial(name, epsilon), draw, (assignment.seed, number, repeat), scores)
+        partial(_fit, RareTrial(name, epsilon), draw, (assignment.seed, number, repeat))
         for (number, (name, draw)), epsilon, repeat in cases
     ]
-    with simulation():
-        for job in assignment.track(jobs):
-            job()
+    scores = assignment.collect(jobs)
     records = [_record(trial, found) for trial, found in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
 
 
-def _fit(trial: RareTrial, draw: Draw, key: tuple[int, int, int], scores: Scores) -> None:
+def _fit(
+    trial: RareTrial, draw: Draw, key: tuple[int, int, int]
+) -> Iterator[tuple[RareTrial, RareScores]]:
     rng = generator(*key)
     X, y, X_test, came, best, bounds = draw(rng)
     clf = PrivateGPClassifier(
@@ -89,7 +88,7 @@ def _fit(trial: RareTrial, draw: Draw, key: tuple[int, int, int], scores: Scores
     )
     model = clf.fit(X, y).model_
     events = len(y) * min(came.mean(), 1.0 - came.mean()) * (model.certificate.mu or 0.0)
-    scores.setdefault(trial, []).append(rare_scores(model, X_test, came, best, events))
+    yield trial, rare_scores(model, X_test, came, best, events)
 
 
 def rare_scores(
@@ -134,9 +133,8 @@ def root_mean_square(gaps: Array) -> float:
 
 
 def _record(trial: RareTrial, found: Sequence[RareScores]) -> Record:
-    values: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(found)}
-    for name in ("events", "average", "prevalence", *LOSSES, "gap", "shifted_gap"):
-        values |= Estimate.of(getattr(each, name) for each in found).columns(name)
+    measures = ("events", "average", "prevalence", *LOSSES, "gap", "shifted_gap")
+    values = averaged(trial, found, measures)
     for name in ("said", "came"):
         deciles = np.mean([getattr(each, name) for each in found], axis=0)
         values |= {f"{name}_{k}": float(value) for k, value in enumerate(deciles, 1)}

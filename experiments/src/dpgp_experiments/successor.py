@@ -26,7 +26,6 @@ from dpgp_experiments.successor_results import (
     Trials,
     estimate,
     record,
-    results_of,
 )
 from dpgp_experiments.tables import Estimate
 
@@ -43,7 +42,7 @@ COVERAGES = ("coverage_50", "coverage_80", "coverage_95")
 def run(assignment: Assignment) -> Outcome:
     """Run all parts as often as asked."""
     jobs: list[Trials] = list(chain.from_iterable(part.jobs(assignment) for part in PARTS))
-    scores = results_of(assignment.track(jobs))
+    scores = assignment.collect(jobs)
     records = [record(trial, values) for trial, values in scores.items()]
     return Outcome(records, _table(scores, assignment), draw(scores))
 

@@ -12,7 +12,7 @@ from dpgp.features.inputs import UnitInputs
 from dpgp.inference.posterior import Posterior
 from dpgp.regressor import PrivateGPRegressor
 from dpgp.types import Array
-from dpgp_experiments.simulated import rmse, simulation
+from dpgp_experiments.simulated import rmse
 from dpgp_experiments.tables import Estimate, Record
 
 MEASURES = ("rmse", "coverage_50", "coverage_80", "coverage_95", "bias", "found")
@@ -79,16 +79,6 @@ def score_intervals(
         low, high = gp.predict_interval(X, level)
         shares[f"coverage_{100 * level:g}"] = float(np.mean((low <= y) & (y <= high)))
     return shares
-
-
-def results_of(jobs: Iterable[Trials]) -> Results:
-    """Do all jobs, one after the other, and collect the scores of every trial."""
-    scores: Results = {}
-    with simulation():
-        for job in jobs:
-            for trial, score in job():
-                scores.setdefault(trial, []).append(score)
-    return scores
 
 
 def average(scores: Sequence[Measures], measure: str) -> Estimate:

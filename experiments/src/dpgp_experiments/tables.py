@@ -6,7 +6,7 @@ import csv
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -32,6 +32,22 @@ class Estimate(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.mean:.3f} ± {self.error:.3f}"
+
+
+class NamedTrial(Protocol):
+    """What was tried: a named tuple."""
+
+    def _asdict(self) -> dict[str, Any]: ...
+
+
+def averaged(
+    trial: NamedTrial, scores: Sequence[object], measures: Iterable[str]
+) -> dict[str, str | int | float]:
+    """Return what was tried, how often, and the mean of every measure with its error."""
+    columns: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(scores)}
+    for name in measures:
+        columns |= Estimate.of(getattr(each, name) for each in scores).columns(name)
+    return columns
 
 
 def write_csv(records: Sequence[Record], path: Path) -> None:

@@ -7,6 +7,7 @@ population, and its average. n = 4,000, ε = 1, δ = 1e-6. A part is one number 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,8 +19,8 @@ from dpgp.regressor import PrivateGPRegressor
 from dpgp.report.style import BLUE, GREY, VERMILION, panels, styled
 from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
-from dpgp_experiments.simulated import SIMULATION_NOTE, generator, rmse, simulation
-from dpgp_experiments.tables import Estimate, Record
+from dpgp_experiments.simulated import SIMULATION_NOTE, generator, rmse
+from dpgp_experiments.tables import Estimate, averaged
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,20 +53,19 @@ Scores = dict[WeightTrial, list[WeightScores]]
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every sample with its weights and without, as often as asked."""
-    scores: Scores = {}
     asked = [inputs for inputs in INPUTS if assignment.part in ("", str(inputs))]
     jobs = [
-        partial(fit_sample, inputs, (assignment.seed, inputs, repeat), scores)
+        partial(fit_sample, inputs, (assignment.seed, inputs, repeat))
         for inputs, repeat in product(asked, range(assignment.repeats))
     ]
-    with simulation():
-        for job in assignment.track(jobs):
-            job()
-    records = [_record(trial, found) for trial, found in scores.items()]
+    scores = assignment.collect(jobs)
+    records = [averaged(trial, found, WeightScores._fields) for trial, found in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
 
 
-def fit_sample(inputs: int, key: tuple[int, int, int], scores: Scores) -> None:
+def fit_sample(
+    inputs: int, key: tuple[int, int, int]
+) -> Iterator[tuple[WeightTrial, WeightScores]]:
     """Draw one sample, fit it both ways, and score what is said of the population."""
     rng = generator(*key)
     X, y, weights = sample(inputs, rng)
@@ -75,8 +75,7 @@ def fit_sample(inputs: int, key: tuple[int, int, int], scores: Scores) -> None:
             EPSILON, DELTA, bounds=[(-1, 1)] * inputs, target_bounds=BOUNDS, n_jobs=1,
             random_state=rng, weight_bound=None if told is None else OFTEN,
         ).fit(X, y, sample_weight=told)  # fmt: skip
-        found = weight_scores(gp, test)
-        scores.setdefault(WeightTrial(words, inputs), []).append(found)
+        yield WeightTrial(words, inputs), weight_scores(gp, test)
 
 
 def sample(inputs: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:
@@ -114,13 +113,6 @@ def weight_scores(gp: PrivateGPRegressor, test: Array) -> WeightScores:
     )
 
 
-def _record(trial: WeightTrial, found: list[WeightScores]) -> Record:
-    values: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(found)}
-    for name in WeightScores._fields:
-        values |= Estimate.of(getattr(each, name) for each in found).columns(name)
-    return values
-
-
 def _table(scores: Scores, assignment: Assignment) -> TextTable:
     return TextTable(
         title="An informative sample, with its weights and without",
@@ -137,9 +129,7 @@ def _table(scores: Scores, assignment: Assignment) -> TextTable:
 
 
 def _row(trial: WeightTrial, found: list[WeightScores]) -> list[str]:
-    columns = [np.array(column) for column in zip(*found, strict=True)]
-    errors = [column.std(ddof=1) / np.sqrt(len(column)) for column in columns]
-    pairs = list(zip([column.mean() for column in columns], errors, strict=True))
+    pairs = [Estimate.of(column) for column in zip(*found, strict=True)]
     return [
         *map(str, trial),
         "{:+.3f} ± {:.3f}".format(*pairs[0]),

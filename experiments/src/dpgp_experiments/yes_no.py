@@ -6,7 +6,7 @@ logistic regression needs no δ. Probabilities of peers are cut to [0.001, 0.999
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
@@ -20,8 +20,8 @@ from dpgp.types import Array
 from dpgp_experiments.baselines import logistic, network
 from dpgp_experiments.baselines.interface import Method, Prediction, Problem
 from dpgp_experiments.outcome import Assignment, Outcome
-from dpgp_experiments.simulated import generator, simulation
-from dpgp_experiments.tables import Estimate, Record
+from dpgp_experiments.simulated import generator
+from dpgp_experiments.tables import Estimate, averaged
 from dpgp_experiments.yes_no_tasks import YesNoTask, tasks
 
 if TYPE_CHECKING:
@@ -76,27 +76,26 @@ METHODS: Mapping[str, Method] = {
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every method to every task at every ε as often as asked."""
-    scores: Scores = {}
     cases = product(enumerate(tasks()), EPSILONS, range(assignment.repeats))
     jobs = [
-        partial(_fit_all, task, epsilon, (assignment.seed, number, repeat), scores)
+        partial(_fit_all, task, epsilon, (assignment.seed, number, repeat))
         for (number, task), epsilon, repeat in cases
     ]
-    with simulation():
-        for job in assignment.track(jobs):
-            job()
-    records = [_record(trial, values) for trial, values in scores.items()]
+    scores = assignment.collect(jobs)
+    records = [averaged(trial, values, ("log_loss", "brier")) for trial, values in scores.items()]
     return Outcome(records, _table(scores, assignment), _draw(scores))
 
 
-def _fit_all(task: YesNoTask, epsilon: float, key: tuple[int, int, int], scores: Scores) -> None:
+def _fit_all(
+    task: YesNoTask, epsilon: float, key: tuple[int, int, int]
+) -> Iterator[tuple[YesNoTrial, Scored]]:
     """Fit all methods to the same rows, and keep how they did on the others."""
     order = generator(*key).permutation(len(task.y))
     test, train = np.split(order, [round(TEST_SHARE * len(order))])
     problem = Problem(task.X[train], task.y[train], task.bounds, (0.0, 1.0), epsilon, DELTA)
     for number, (name, method) in enumerate(METHODS.items()):
         p = method(problem, task.X[test], generator(*key, number)).mean
-        scores.setdefault(YesNoTrial(task.title, name, epsilon), []).append(score(p, task.y[test]))
+        yield YesNoTrial(task.title, name, epsilon), score(p, task.y[test])
 
 
 def score(p: Array, y: Array) -> Scored:
@@ -110,12 +109,6 @@ def reliability(p: Array, y: Array) -> tuple[Array, Array]:
     """Return mean probability and share of yes in bins of equally many rows."""
     bins = np.array_split(np.argsort(p, kind="stable"), BINS)
     return np.array([p[b].mean() for b in bins]), np.array([y[b].mean() for b in bins])
-
-
-def _record(trial: YesNoTrial, scored: Sequence[Scored]) -> Record:
-    values: dict[str, str | int | float] = {**trial._asdict(), "repeats": len(scored)}
-    values |= Estimate.of(each.log_loss for each in scored).columns("log_loss")
-    return values | Estimate.of(each.brier for each in scored).columns("brier")
 
 
 def _table(scores: Scores, assignment: Assignment) -> TextTable:

@@ -99,6 +99,9 @@ CASES: dict[str, Case] = {
     "weights of people": _case(
         1, weight_bound=2.0, missing="ignore", stages=1, epsilon=80.0, **PEOPLE
     ),
+    "weights and classes": replace(
+        _case(1, weight_bound=0.5, missing="ignore", stages=2, epsilon=80.0), classes=3
+    ),
     "a learned metric": _case(4, stages=2),
     "a model of the inputs": _case(4, neighbours="add-remove", stages=2),
     "levels": replace(_case(2, missing="ignore", stages=2), levels=3),

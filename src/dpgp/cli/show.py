@@ -20,6 +20,7 @@ from dpgp.cli.output import (
     print_table,
     shown,
 )
+from dpgp.plain_text import in_a_line
 
 if TYPE_CHECKING:
     from dpgp.effects.records import Importance
@@ -228,7 +229,7 @@ def _column_rows(about: dict[str, Any]) -> list[list[str]]:
 
 def _extent(column: dict[str, Any]) -> tuple[str, str]:
     if "levels" in column:
-        return f"levels {', '.join(map(str, column['levels']))}", ""
+        return f"levels {in_a_line(map(str, column['levels']))}", ""
     if "unit" in column:
         return column["low"], column["high"]
     return f"{column['low']:g}", f"{column['high']:g}"

@@ -15,6 +15,8 @@ from dpgp.progress import working
 from dpgp.study.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dpgp.verify import Finding
 
 
@@ -61,24 +63,30 @@ def _findings(model: Path, key: Path | None) -> list[Finding]:
     from dpgp.verify.signature import is_signed_by
 
     with in_words(model):
-        findings = [*verified(model), _is_a_model(model)]
+        findings = [*verified(model), *_is_a_model(model)]
     if key is not None:
         signed = is_signed_by(model, key)
         findings.append(Finding("it is signed by the owner of the key", signed, str(key)))
     return findings
 
 
-def _is_a_model(path: Path) -> Finding:
+def _is_a_model(path: Path) -> Iterator[Finding]:
     """Return whether the file is one that every other command would take, field by field."""
     from dpgp.checked_values import ModelFileError
     from dpgp.model.file import load
+    from dpgp.model.log_odds import log_odds_follow
     from dpgp.verify import Finding
 
     question = "all that it holds is what a model holds"
     try:
-        return Finding(question, True, f"model {load(path).id}")
+        model = load(path)
     except ModelFileError as error:
-        return Finding(question, False, str(error))
+        yield Finding(question, False, str(error))
+        return
+    yield Finding(question, True, f"model {model.id}")
+    if model.log_odds:
+        question = "its probabilities are those of its functions"
+        yield Finding(question, log_odds_follow(model), "log odds, and shares of all classes")
 
 
 def _print(console: Console, findings: list[Finding], signed: bool) -> None:

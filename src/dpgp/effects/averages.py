@@ -55,6 +55,9 @@ def average(
         for rows in (representative_rows(model), representative_rows(model, MISSING_ROWS))
     )
     found = estimate(model, k, whole, thinned, coverage)
+    if from_ is None and model.outcome.function_is_bounded:
+        functions = model.options.functions
+        found = found.within(float(functions.low[k]), float(functions.high[k]))
     names, label, box = model.input_names, model.target_in_words(k), model.options.box
     where = {names[n]: box.shown(n, values) for n, values in set_to.items()}
     words = f"Average of {label} over the private model of the inputs"

@@ -37,13 +37,6 @@ LAW_ERROR = 12.0
 """Relative error of the mean square of the law of residuals, over the noise of a bin of its
 histogram as a share of the rows: 12 in 72 fits of simulated and real tables."""
 
-SIZES = np.exp(np.linspace(-1.0, 1.0, 41))
-"""How many times as large residuals may be as their law says."""
-
-STAGE_TRUST = 3.0
-"""Errors of the law's mean square that the last stage may correct: where the scale changes with x,
-their errors go together. By hand, on the same fits."""
-
 UNKNOWN = 10.0
 """Relative error that says nothing: squares could be any."""
 
@@ -129,7 +122,7 @@ def _of_chances(believed: Believed) -> Array:
 def squared_residuals(
     model: FittedModel, target: int, X: Array, believed: Believed
 ) -> SquaredResiduals:
-    """Return E(y − m)² by the law of residuals and the last stage, and what is unknown of it.
+    """Return E(y − m)² by the law of residuals, and what is unknown of it.
 
     n residuals know their mean square to a relative error of √((E r⁴/(E r²)² − 1)/n).
     """
@@ -140,38 +133,7 @@ def squared_residuals(
     )
     sampling = max(fourth / max(second**2, TINY) - 1.0, 0.0) / rows
     error = _law_error(model, target, rows)
-    by_stage = _last_stage(model, target, X, believed, residuals)
-    if by_stage is not None:
-        known = (STAGE_TRUST * error) ** 2
-        weight = known / max(known + by_stage.error**2, TINY)
-        second *= by_stage.mean**weight
-        sampling += weight * by_stage.error**2
     return SquaredResiduals(second, min(math.sqrt(sampling + error**2), UNKNOWN))
-
-
-def _last_stage(
-    model: FittedModel, target: int, X: Array, believed: Believed, residuals: Array
-) -> SquaredResiduals | None:
-    """Return how many times as large squared residuals are by the last stage, where it is kept.
-
-    It released Σ clip(y − f₀, R)², y − f₀ = (y − m) + (m − f₀), with far less noise than the
-    histogram has; but nothing of what lies beyond R.
-    """
-    stage, posterior = model.stages[target][-1], model.posteriors[target]
-    if not len(stage.w0):
-        return None
-    box = model.options.functions
-    f0 = stage.w0 @ posterior.features.evaluate(model.inputs(X))
-    moved = (believed.predicted - box.centre[target]) / box.half_width[target] - f0
-    unit = residuals / box.half_width[target]
-    clipped = [np.clip(size * unit + moved, -stage.clip, stage.clip) ** 2 for size in SIZES]
-    squares = [float(each.mean(axis=0) @ believed.weights[0]) for each in clipped]
-    found, logs = stage.c / stage.n, 2.0 * np.log(SIZES)
-    log_size = float(np.interp(found, np.maximum.accumulate(squares), logs))
-    slope = float(np.interp(log_size, logs, np.gradient(squares, logs)))
-    sampling = max(found * (stage.clip**2 - found), 0.0) / stage.n
-    error = math.hypot(stage.sigma_c / stage.n, math.sqrt(sampling)) / max(slope, TINY)
-    return SquaredResiduals(math.exp(log_size), min(error, UNKNOWN))
 
 
 def _law_error(model: FittedModel, target: int, rows: float) -> float:

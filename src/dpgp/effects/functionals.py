@@ -68,6 +68,11 @@ class Estimates(NamedTuple):
     lower: Array
     upper: Array
 
+    def within(self, low: float, high: float) -> Estimates:
+        """Return means and ends cut to bounds that the truth keeps."""
+        mean, lower, upper = np.clip([self.mean, self.lower, self.upper], low, high)
+        return self._replace(mean=mean, lower=lower, upper=upper)
+
 
 def estimate(
     model: FittedModel, target: int, asked: Averages, thinned: Averages, coverage: float

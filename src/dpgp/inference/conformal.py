@@ -9,12 +9,14 @@ noise the prior does. docs/method.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from scipy.special import ndtr
 
-from dpgp.inference.noisy_law import believe
+from dpgp.inference.noisy_law import LawBelief, Measured, believe
 from dpgp.inference.residual_families import GRID, both_sides, skewed_candidates
 from dpgp.types import Array
 
@@ -90,14 +92,21 @@ class Calibration:
 
 
 def calibrate(
-    counts: Array, noise_std: float, n: float, edges: Array | None = None, n_std: float = 0.0
+    counts: Array,
+    noise_std: float,
+    n: float,
+    edges: Array | None = None,
+    n_std: float = 0.0,
+    squares: Iterable[Measured] = (),
 ) -> Calibration:
     r"""Posterior mean of the CDF of t given noisy counts of `n` rows between `edges`.
 
-    Where n is itself noisy, `n_std` is the standard deviation of its noise. docs/method.md.
+    Where n is itself noisy, `n_std` is the standard deviation of its noise. `squares` are what else
+    was measured of the law. docs/method.md.
     """
     candidates = skewed_candidates(tuple(both_sides(EDGES) if edges is None else edges))
-    return Calibration(GRID, believe(counts, noise_std, n, candidates, n_std).cdf)
+    belief = believe(counts, noise_std, n, candidates, n_std)
+    return Calibration(GRID, reduce(LawBelief.given, squares, belief).cdf)
 
 
 def calibration_share(n: float, mu: float) -> float:

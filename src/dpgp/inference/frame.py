@@ -25,6 +25,7 @@ from dpgp.inference.stage import StageRelease
 from dpgp.types import Array
 
 if TYPE_CHECKING:
+    from dpgp.inference.clipped_squares import ClippedSquare
     from dpgp.inference.recorded import Recorded
     from dpgp.privacy.mechanism import GramRelease
 
@@ -116,6 +117,11 @@ class Fit(Protocol):
     @property
     def posteriors(self) -> tuple[Posterior, ...]:
         """The posterior of every target, from the stages and the guard so far."""
+        ...
+
+    @property
+    def squares(self) -> list[list[ClippedSquare]]:
+        """What the last stage and the guard told of the size of residuals, target by target."""
         ...
 
     @property

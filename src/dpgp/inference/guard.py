@@ -11,18 +11,6 @@ with the same sampling noise :math:`\epsilon` that the stages saw. The prior of 
 the residuals, with its own uncertainty, says of clipping at R; what it says of clipping at
 :math:`R_w`, and of a skewness that no line over x follows, is added to the covariance.
 docs/method.md.
-
-The average of f as the first stages saw it, with hardly a residual clipped.
-
-Stages that clip hard draw the mean to where most values are. Where the law of the residuals is no
-bell, what was believed of :math:`m = a^\top w`, a the average features of the rows, before the
-hard clips is one more measurement of the guarded weights, with the variance
-
-.. math:: d = (a^\top V_0a + \beta_0^2)/s^2
-
-for the bias :math:`\beta_0` of the early clip and the suspicion s against a bell. Early and late
-stages saw the same rows: their errors share the sampling variance :math:`\sigma^2/n` of an average.
-docs/method.md.
 """
 
 from __future__ import annotations
@@ -203,7 +191,18 @@ def _joint(
 
 @dataclass(frozen=True)
 class EarlyMean:
-    """Beliefs before the law of the residuals was known, where the last stage clipped, and n."""
+    r"""The average of f as the first stages saw it, with hardly a residual clipped.
+
+    Stages that clip hard draw the mean to where most values are. Where the law of the residuals is
+    no bell, what was believed of :math:`m = a^\top w`, a the average features of the n rows, before
+    the hard clips is one more measurement of the guarded weights, with the variance
+
+    .. math:: d = (a^\top V_0a + \beta_0^2)/s^2
+
+    for the bias :math:`\beta_0` of the early clip and the suspicion s against a bell. Early and
+    late stages saw the same rows: their errors share the sampling variance :math:`\sigma^2/n` of
+    an average. docs/method.md.
+    """
 
     moments: Moments
     clip: float

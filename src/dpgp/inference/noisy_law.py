@@ -97,6 +97,18 @@ def even_candidates(amplitudes: Array, correlations: Sequence[Array]) -> Candida
     return mass_candidates(np.full((len(spreads), K), 1 / K), np.array(spreads))
 
 
+class Measured(NamedTuple):
+    """The mean of v over so many rows as it was found, with an sd of all but their sampling.
+
+    ``values`` has one for every stretch of the grid.
+    """
+
+    values: Array
+    found: float
+    error: float
+    rows: float
+
+
 class Functionals(NamedTuple):
     """E[v | bin], (candidates, bins, functionals), in those bins where a v is not zero."""
 
@@ -147,6 +159,28 @@ class LawBelief:
         """Return the same of some candidates, with the weights that they have here."""
         arrays = (self.weights, self.masses, self.covariances)
         return LawBelief(_some(self.candidates, kept), *(array[kept] for array in arrays))
+
+    def given(self, measured: Measured) -> LawBelief:
+        """Return what is believed after one more measurement, by the rule of Bayes.
+
+        Under every candidate q ~ N(q̄, C), and hᵀq + N(0, error² + Var(v)/n) was found.
+        """
+        v = measured.values[:, None]
+        one, square = self.functionals(v), self.functionals(v**2)
+        mean = self.mean(one)
+        sampling = np.maximum(self.mean(square) - mean**2, 0.0) / measured.rows
+        variances = self.covariance(one, one) + sampling + measured.error**2
+        surprise = measured.found - mean
+        # Ch, and log N(found; hᵀq̄, hᵀCh + error² + Var(v)/n)
+        Ch = (self.covariances[:, :, one.bins] @ one.within)[:, :, 0]
+        fit = -0.5 * (surprise**2 / variances + np.log(variances))[:, 0]
+        weights = self.weights * np.exp(fit - fit.max())
+        return LawBelief(
+            self.candidates,
+            weights / weights.sum(),
+            self.masses + Ch * surprise / variances,
+            self.covariances - Ch[:, :, None] * Ch[:, None, :] / variances[:, :, None],
+        )
 
     def functionals(self, values: Array) -> Functionals:
         """Return Σ_i p_i v_i under every candidate, p the masses between points of the grid.

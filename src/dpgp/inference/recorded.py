@@ -9,10 +9,11 @@ their own (:mod:`dpgp.inference.many.records`). All numbers are in units of the 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -27,7 +28,7 @@ from dpgp.inference.few.gram_estimate import (
     estimate_gram,
 )
 from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior
-from dpgp.inference.many.records import Record, gram_correction, operator_of
+from dpgp.inference.many.records import Record, StageOperator, stage_operator
 from dpgp.inference.posterior import Moments
 from dpgp.inference.stage import StageRelease
 from dpgp.outcomes import Location
@@ -35,6 +36,10 @@ from dpgp.types import Array
 
 RIDGE = 1e-8
 """Of the mean eigenvalue, where a function is written in the features that measured it."""
+
+
+WHOLE_BOUNDS = Location(0.0, 1.0)
+"""Where targets of few inputs lie: priors are in units of the bounds."""
 
 
 class PlaceBelief(NamedTuple):
@@ -63,42 +68,22 @@ class RecordedGuard:
         return cls(release.A, release.sigma_a, release.middle, values @ release.w0, beyond)
 
 
-class Recorded(Protocol):
-    """What the stages of one fit measured of all targets, at places in the cube of its inputs.
+@dataclass(frozen=True)
+class Recorded(ABC):
+    """What the stages of one fit measured of f; tuples have one entry a target."""
 
-    ``biases`` are what clipping may have done to every target, ``guards`` what was asked about it.
-    """
+    places: Array  # that stand for the rows, in the cube of the inputs
+    locations: tuple[Location, ...]  # where targets lie
+    biases: tuple[BiasPrior, ...]  # what clipping may have done
+    guards: tuple[RecordedGuard | None, ...]  # what was asked about it
+    follows: tuple[Array | None, ...]  # what it is expected to have done at the places by the scale
 
     @property
-    def places(self) -> Array:
-        """Places that stand for the rows."""
-        ...
-
-    @property
+    @abstractmethod
     def weights(self) -> Array:
-        """How many rows each of them stands for."""
-        ...
+        """How many rows each of the places stands for."""
 
-    @property
-    def locations(self) -> tuple[Location, ...]:
-        """Where every target lies."""
-        ...
-
-    @property
-    def biases(self) -> tuple[BiasPrior, ...]:
-        """What clipping may have done."""
-        ...
-
-    @property
-    def guards(self) -> tuple[RecordedGuard | None, ...]:
-        """What a guard of the mean told of it."""
-        ...
-
-    @property
-    def follows(self) -> tuple[Array | None, ...]:
-        """What clipping is expected to have done at the places, as the scale changes."""
-        ...
-
+    @abstractmethod
     def records(
         self,
         target: int,
@@ -111,7 +96,6 @@ class Recorded(Protocol):
 
         ``noise`` is the sd of an observation, and ``doubt`` the relative error of where rows are.
         """
-        ...
 
 
 @dataclass(frozen=True)
@@ -123,26 +107,13 @@ class Corrections:
 
 
 @dataclass(frozen=True)
-class GridRecords:
+class GridRecords(Recorded):
     """Stages over one fixed dictionary; ``places`` are atoms of the public cube."""
 
     features: WhitenedMap
-    places: Array
     gram_stages: tuple[StageRelease, ...]
     corrections: tuple[Corrections, ...]
-    biases: tuple[BiasPrior, ...]
-    guards: tuple[RecordedGuard | None, ...]
     rows_per_unit: int = 1
-
-    @property
-    def locations(self) -> tuple[Location, ...]:
-        """The whole of the bounds: priors are in their units."""
-        return (Location(0.0, 1.0),) * len(self.corrections)
-
-    @property
-    def follows(self) -> tuple[Array | None, ...]:
-        """Nothing: along one or two inputs the guard tells what clipping did."""
-        return (None,) * len(self.corrections)
 
     @cached_property
     def _atoms(self) -> Array:
@@ -218,25 +189,12 @@ class RecordedStage:
     targets: tuple[RecordedSums | None, ...]
 
 
-class _Read(NamedTuple):
-    """A stage's operator on values at the places, along the eigenvectors of its B."""
-
-    operator: Array
-    Q: Array
-    squares: Array
-
-
 @dataclass(frozen=True)
-class MetricRecords:
+class MetricRecords(Recorded):
     """Stages with features of their own; ``places`` are synthetic rows, all alike."""
 
-    places: Array
     n: float
-    locations: tuple[Location, ...]
     stages: tuple[RecordedStage, ...]
-    biases: tuple[BiasPrior, ...]
-    guards: tuple[RecordedGuard | None, ...]
-    follows: tuple[Array | None, ...]
 
     @property
     def weights(self) -> Array:
@@ -244,19 +202,15 @@ class MetricRecords:
         return np.full(len(self.places), self.n / len(self.places))
 
     @cached_property
-    def _operators(self) -> dict[int, _Read]:
+    def _operators(self) -> dict[int, StageOperator]:
         return {}
 
-    def _read(self, number: int, sigma_b: float) -> _Read:
-        """Return H = Qᵀ B̃B⁻¹Φᵀ/m of a stage; computed once."""
+    def _operator(self, number: int, sigma_b: float) -> StageOperator:
+        """Return what a stage saw of f; computed once."""
         if number not in self._operators:
             stage = self.stages[number]
             phi = stage.features.evaluate(self.places).T
-            B = np.asarray(phi.T @ phi / len(phi))
-            noise = sigma_b / np.sqrt(2.0) / self.n
-            H = operator_of(phi, gram_correction(B, stage.B / self.n, noise))
-            squares, Q = np.linalg.eigh(B)
-            self._operators[number] = _Read(Q.T @ H, Q, np.maximum(squares, 0.0))
+            self._operators[number] = stage_operator(phi, stage.B, sigma_b, self.n)
         return self._operators[number]
 
     def records(
@@ -273,7 +227,7 @@ class MetricRecords:
             told = stage.targets[target]
             if told is None:
                 continue
-            operator, Q, squares = self._read(number, release.sigma_b)
+            operator, Q, squares = self._operator(number, release.sigma_b)
             size = (release.clip / told.slope) ** 2
             rows = self.n * stage.fraction * stage.weight
             sampling = told.square * squares / rows * size * stage.fraction**-2.0

@@ -16,9 +16,9 @@ from dpgp.features.inputs import UnitInputs
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
-from dpgp.inference.predictive import Predictive, predictives
 from dpgp.inference.recorded import Recorded
 from dpgp.inference.stage import StageRelease
+from dpgp.model.beliefs import TargetBeliefs
 from dpgp.model.input_model import InputDensity
 from dpgp.model.methods import EffectMethods, OutputMethods, PlotMethods
 from dpgp.model.predictions import (
@@ -26,12 +26,11 @@ from dpgp.model.predictions import (
     ClassMethods,
     NumberMethods,
     ObservationMethods,
-    checked_coverage,
     side_by_side,
 )
 from dpgp.options import Options
-from dpgp.outcomes import ObservationLaw, OutcomeKind
-from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds
+from dpgp.outcomes import OutcomeKind
+from dpgp.outcomes.log_odds import LogOdds
 from dpgp.privacy.certificate import Certificate
 from dpgp.row_weights import ReleasedWeights
 from dpgp.types import Array
@@ -53,7 +52,13 @@ class OutsideBoundsWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FittedModel(
-    NumberMethods, ObservationMethods, CentileMethods, EffectMethods, OutputMethods, PlotMethods
+    TargetBeliefs,
+    NumberMethods,
+    ObservationMethods,
+    CentileMethods,
+    EffectMethods,
+    OutputMethods,
+    PlotMethods,
 ):
     """A Gaussian process fitted under differential privacy. No row of the data is in it.
 
@@ -64,7 +69,8 @@ class FittedModel(
     ``log_odds`` make probabilities of what is believed of every target, so that they add up, and
     are none where that needs nothing (dpgp.model.log_odds). ``recorded`` is what the stages
     measured of f, where it was kept: models that have it can be pooled (dpgp.pooling), and then
-    are the ``members`` of what comes out.
+    are the ``members`` of what comes out. ``records_digest`` binds them to the ``id``, also where
+    they are left out of a file; models of earlier versions have none.
     """
 
     options: Options
@@ -79,6 +85,7 @@ class FittedModel(
     log_odds: tuple[LogOdds, ...] = ()
     recorded: Recorded | None = None
     members: tuple[FittedModel, ...] = ()
+    records_digest: str | None = None
 
     def __repr__(self) -> str:
         targets, inputs = ", ".join(self.predicted_names), ", ".join(self.input_names)
@@ -89,18 +96,14 @@ class FittedModel(
     def id(self) -> str:
         """What the model is called in its file, its report and its papers; no other has that name.
 
-        The start of SHA-256 over the sums (c, A) of all stages, as little-endian doubles. Their
-        noise is fresh in every fit, so that two fits of the same study have two names, and a copy
-        of a file, or the same model saved anew, has one.
+        The start of SHA-256 over the sums (c, A) of all stages, as little-endian doubles, and over
+        the digest of what they recorded. Their noise is fresh in every fit, so that two fits of the
+        same study have two names, and a copy of a file, or the same model saved anew, has one.
         """
         sums = [np.append(stage.c, stage.A) for target in self.stages for stage in target]
         content = np.concatenate(sums).astype("<f8").tobytes()
+        content += (self.records_digest or "").encode()
         return hashlib.sha256(content).hexdigest()[:ID_DIGITS]
-
-    @property
-    def outcome(self) -> OutcomeKind:
-        """The kind of outcome that the targets are."""
-        return self.options.outcome
 
     @property
     def weights(self) -> ReleasedWeights | None:
@@ -116,11 +119,6 @@ class FittedModel(
         """Return the noise of releases of this name on sums over effective rows, None without."""
         noise = self.certificate.noise_of(label)
         return None if noise is None else noise / self.row_weight
-
-    @property
-    def n_targets(self) -> int:
-        """Number of targets."""
-        return len(self.posteriors)
 
     @property
     def input_names(self) -> list[str]:
@@ -254,107 +252,6 @@ class FittedModel(
     def unit_inputs(self, X: Any) -> Array:
         """Return raw inputs clipped to their bounds, scaled to [−1, 1]^D and warped."""
         return self.inputs(self.raw_inputs(X))
-
-    def mean_and_std(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
-        """Return mean, not yet cut, and standard deviation of one target at unit inputs."""
-        if self.outcome.is_joint:
-            return self.means_and_stds(U, latent)[target]
-        return self._linked(target, U, latent)
-
-    def means_and_stds(self, U: Array, latent: bool = False) -> list[tuple[Array, Array]]:
-        """Return both of all targets; probabilities of classes add up."""
-        own = [self._linked(k, U, latent) for k in range(self.n_targets)]
-        if not self.outcome.is_joint:
-            return own
-        odds = [self.odds(k) for k in range(self.n_targets)]
-        means = self.outcome.together(np.array([mean for mean, _ in own]), odds)
-        return [
-            (mean, std if latent else np.sqrt(mean * (1.0 - mean)))
-            for mean, (_, std) in zip(means, own, strict=True)
-        ]
-
-    def _linked(self, target: int, U: Array, latent: bool) -> tuple[Array, Array]:
-        """Return what one function predicts by itself."""
-        return self.outcome.link(*self.belief(target, U, latent), latent, self.odds(target))
-
-    def belief(self, target: int, U: Array, latent: bool = False) -> tuple[Array, Array]:
-        """Return mean and sd of the Gaussian belief before its link, in units of the target.
-
-        It is about f where ``latent`` or the law is known, else about an observation.
-        """
-        if latent or self.outcome.law_is_known:
-            mean, std = self.posteriors[target].predict(U, latent=True)
-        else:
-            mean, std = self._predictives[target].at(U)
-        return self._in_units(target, mean), self._scale(target) * std
-
-    def odds(self, target: int) -> LogOdds:
-        """Return how beliefs about a target become probabilities."""
-        return self.log_odds[target] if self.log_odds else AS_BELIEVED
-
-    def probability_of_mean(self, values: Array) -> Array:
-        """Return the probabilities of yes of posterior means of f, which they rise with."""
-        spread = np.full_like(values, self.odds(0).spread or 0.0)
-        return self.odds(0).probability(self._in_units(0, values), spread)
-
-    @cached_property
-    def _predictives(self) -> tuple[Predictive, ...]:
-        return predictives(self.posteriors, self.scales)
-
-    def local_scale(self, target: int, U: Array) -> Array:
-        """Return c(x), by which the model's own sd of an observation is multiplied."""
-        return self.scales[target].factor(U) if self.scales else np.ones(len(U))
-
-    def observations(self, target: int, U: Array) -> ObservationLaw:
-        """Return the law of new observations of one target at unit inputs."""
-        mean, std = self.mean_and_std(target, U)
-        law = self.calibrations[target]
-        return self.outcome.observations(mean, std, law, self._bounds(target))
-
-    def observation_interval(self, target: int, U: Array, coverage: float) -> tuple[Array, Array]:
-        """Return the central interval of new observations."""
-        return self.observations(target, U).ends(checked_coverage(coverage))
-
-    def function_interval(self, target: int, U: Array, coverage: float) -> tuple[Array, Array]:
-        """Return the posterior's own interval for the function."""
-        level = checked_coverage(coverage)
-        centre, half_width = self.posteriors[target].half_width(U, level)
-        mean, half_width = self._in_units(target, centre), self._scale(target) * half_width
-        bounds, odds = self._bounds(target), self.odds(target)
-        lower, upper = self.outcome.function_interval(mean, half_width, level, bounds, odds)
-        if not self.outcome.is_joint:
-            return lower, upper
-        p, _ = self.mean_and_std(target, U, latent=True)
-        return np.minimum(lower, p), np.maximum(upper, p)
-
-    def within_bounds(self, target: int, values: Array) -> Array:
-        """Return values cut to the public bounds of a target."""
-        return np.asarray(np.clip(values, *self._bounds(target)))
-
-    def _bounds(self, target: int) -> tuple[float, float]:
-        return self.outcome.bounds(self.options.functions, target)
-
-    def mean_and_covariance(self, target: int, U: Array, latent: bool) -> tuple[Array, Array]:
-        """Return mean, not yet cut, and covariance of one target between unit inputs."""
-        posterior, scale = self.posteriors[target], self._scale(target)
-        mean, std = self.mean_and_std(target, U, latent)
-        covariance = posterior.covariance(U)
-        if not latent and not self.outcome.law_is_known:
-            # cov(y, y') = c(x)c(x')(cov(f, f') + σ²1)
-            c = self.local_scale(target, U)
-            covariance = covariance + posterior.moments.noise**2 * np.eye(len(U))
-            covariance = np.outer(c, c) * covariance
-        # the variance of a known law, of new observations
-        noise = std**2 if self.outcome.law_is_known and not latent else 0.0
-        return mean, scale**2 * covariance + noise * np.eye(len(U))
-
-    def _in_units(self, target: int, values: Array) -> Array:
-        """Return values of the scaled target in its own units."""
-        box = self.options.functions
-        return np.asarray(box.centre[target] + box.half_width[target] * values)
-
-    def _scale(self, target: int) -> float:
-        return float(self.options.functions.half_width[target])
 
     def _repr_html_(self) -> str:
         from dpgp.report.notebook import model_html

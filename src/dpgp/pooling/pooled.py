@@ -16,6 +16,7 @@ from dpgp.inference.stage import StageRelease
 from dpgp.model.fitted import FittedModel, fitted_model, model_class
 from dpgp.model.input_model import InputDensity
 from dpgp.model.log_odds import log_odds_of
+from dpgp.packed import content_digest
 from dpgp.planning.design import density_positions
 from dpgp.planning.file_room import DENSITY_POINTS
 from dpgp.pooling.agreement import ReleaseAgreement, compare, with_random_effect
@@ -116,6 +117,7 @@ def assembled(fit: PooledFit, state: PooledState, agreement: ReleaseAgreement) -
         certificate=certificate,
         findings={"pooled": _findings(fit, agreement)},
         members=tuple(models),
+        records_digest=content_digest([model.id for model in models], "members"),
     )
     return replace(model, log_odds=log_odds_of(model))
 

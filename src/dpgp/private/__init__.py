@@ -7,9 +7,8 @@ this package. In the order in which a row goes through it:
 - what holds a table: ``tables`` says what every table can do; ``csv_files``, ``arrow_files`` and
   ``office_files`` are kinds of files, ``files`` opens them, each once; ``table_objects`` are frames
   and queries of other libraries,
-- ``cells``: some rows of its columns, each cell read on its own,
-- ``rows``: numbers of arrays and cells become rows; ``identifiers``: whose they are; ``units``:
-  which of a unit count,
+- ``cells``: some rows of its columns, each cell read on its own; ``row_reader``: into numbers,
+- ``rows``: numbers become rows; ``identifiers``: whose they are; ``units``: which of a unit count,
 - ``asked_table`` and ``table_rows``: which columns are read, and how all rows of a table are gone
   through, here or by workers (``engines``),
 - ``source``: the seam, at which rows answer questions in exact integers; ``sums``: the questions,

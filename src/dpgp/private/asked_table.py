@@ -16,7 +16,7 @@ from dpgp.private.cells import Cells
 from dpgp.private.csv_files import CsvFile
 from dpgp.private.engines import Engine
 from dpgp.private.files import open_files
-from dpgp.private.rows import RowReader
+from dpgp.private.row_reader import RowReader
 from dpgp.private.source import Source
 from dpgp.private.table_objects import is_table, open_object
 from dpgp.private.table_rows import read_files

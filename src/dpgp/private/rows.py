@@ -1,16 +1,16 @@
-"""Rows that are ready to be summed, and how arrays and cells become them.
+"""Rows that are ready to be summed, and how numbers become them.
 
 Numbers of inputs and targets, whoever held them, become rows in one place,
 :func:`scaled_rows`: targets scaled, rows marked that can be used, some of every unit
-kept. Messages about arrays speak of arguments, shapes and types, those about tables of columns;
-never of values, and not of which or how many rows.
+kept. Messages speak of arguments, shapes and types; never of values, and not of which or how many
+rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,18 +19,12 @@ from dpgp.categories import Category
 from dpgp.choices import Missing
 from dpgp.dates import Days
 from dpgp.domain import Box
-from dpgp.missing_codes import NO_CODES, Codes
 from dpgp.numeric import numeric_matrix, numeric_vector
 from dpgp.options import Options
 from dpgp.privacy.parts import DealtPart
 from dpgp.private.source import RowQuestion, total_over
-from dpgp.private.tables import TableError
 from dpgp.private.units import Quota, rows_of_units
-from dpgp.study.errors import Words
 from dpgp.types import Array, Integers
-
-if TYPE_CHECKING:
-    from dpgp.private.cells import Cells
 
 BATCH_ROWS = 2**16
 """Rows that are drawn at a time: a few blocks for a thread, a few megabytes."""
@@ -38,38 +32,11 @@ BATCH_ROWS = 2**16
 FARTHEST_TARGET = 2.0**64  # half-widths; beyond any clip, and products with weights stay finite
 MISSING_RULES = ("error", "ignore")
 
-_IGNORE = (
-    'pass missing="ignore"',
-    "pass --missing ignore",
-    "choose “contribute nothing” under incomplete rows",
-)
-_THESE_ROWS = "to let these rows contribute nothing, or remove them"
-_OF_CELLS = Words(*(f"if they are few, {ignore} {_THESE_ROWS}" for ignore in _IGNORE))
-_SPELLING = {
+SPELLING = {
     Category: "write levels in the spelling of the cells",
     Days: "write every date with a year of four digits first, and no other numbers or texts",
 }
 """What to do about cells that are none of the levels, or no dates."""
-_OF_KINDS = {
-    kind: Words(*(f"{how}, and if few others are left, {do} {_THESE_ROWS}" for do in _IGNORE))
-    for kind, how in _SPELLING.items()
-}
-"""Where nearly all cells are such, ignoring them would leave nothing; nobody counts them here."""
-_A_CATEGORY_OR_DATES = Words(
-    "name it in `categories` if it holds levels, give dates as its `bounds` if it holds dates",
-    "name it with --category if it holds levels, give dates as its bounds if it holds dates, as in "
-    "--feature visit:2019-01-01:2024-12-31",
-    "choose “predict from it: a category” if it holds levels, type dates as its bounds if it holds "
-    "dates",
-)
-_CLASSES = Words(
-    "fit a PrivateGPClassifier if it holds classes",
-    "name it with --classes if it holds classes",
-    "choose “yes or no”, or several classes, if it holds classes",
-)
-"""What a column of text may be meant for, as an input and as a target."""
-_A_NUMBER = Words("name a column of numbers as weights")
-
 
 NO_WEIGHT = (
     "`sample_weight` must hold a finite number, zero or more, for every row; if few rows have "
@@ -206,7 +173,7 @@ def check_public_kinds(X: Array, box: Box) -> None:
         if kind is not None and np.isnan(X[:, column]).any():
             raise ValueError(
                 f"column '{box.column_names('input')[column]}' must hold {kind.cells} alone: "
-                f"{kind.words}; {_SPELLING[type(kind)]}, and if few rows have other or missing "
+                f"{kind.words}; {SPELLING[type(kind)]}, and if few rows have other or missing "
                 'ones, pass missing="ignore" to let them contribute nothing while they stay in the '
                 "count."
             )
@@ -231,78 +198,6 @@ def usable_rows(missing: str, *arrays: Array) -> NDArray[np.bool_]:
             'pass missing="ignore" to let these contribute nothing while they stay in the count.'
         )
     return finite
-
-
-# --- from the cells of a table --------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class RowReader:
-    """Reads cells into rows: which columns are inputs, targets, and who a row is of.
-
-    Public, all of it.
-    """
-
-    inputs: tuple[str, ...]
-    targets: tuple[str, ...]
-    unit: str | None
-    options: Options
-    weight: str | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All columns that are read, each once."""
-        others = (name for name in (self.unit, self.weight) if name is not None)
-        return tuple(dict.fromkeys((*self.inputs, *self.targets, *others)))
-
-    def rows(self, cells: Cells) -> Rows:
-        """Return rows whose targets are scaled, as if every one were of another unit."""
-        box, columns = self.options.box, len(self.inputs)
-        X = np.column_stack(
-            [self._input(cells, k, kind) for k, kind in enumerate(box.kinds or [None] * columns)]
-        )
-        targets = np.stack([self._target(cells, k) for k in range(len(self.targets))])
-        return scaled_rows(X, targets, self.options, None, weights=self._weights(cells))
-
-    def _target(self, cells: Cells, k: int) -> Array:
-        """Return numbers, or those of classes and NaN for what is none of them."""
-        category = self.options.target_box.category(k)
-        name, codes = self.targets[k], self.options.missing_codes.of_target(k)
-        if category is None:
-            return self._complete(cells, name, codes, _CLASSES)
-        return cells.levels(name, category)
-
-    def _input(self, cells: Cells, k: int, kind: Category | Days | None) -> Array:
-        """Return numbers, or those of levels or dates; codes for missing values are none."""
-        name, codes = self.inputs[k], self.options.missing_codes.of_input(k)
-        if kind is None:
-            return self._complete(cells, name, codes, _A_CATEGORY_OR_DATES)
-        if isinstance(kind, Category):
-            numbers = cells.levels(name, kind)
-        else:
-            numbers = cells.days(name, kind, codes)
-        if self.options.missing is Missing.ERROR and np.isnan(numbers).any():
-            raise TableError(
-                f"{cells.where}column '{name}' has cells that are missing or {kind.other_cells}: "
-                f"{kind.words}",
-                _OF_KINDS[type(kind)],
-            )
-        return numbers
-
-    def _weights(self, cells: Cells) -> Array | None:
-        if self.weight is None:
-            return None
-        weights = self._complete(cells, self.weight, NO_CODES, _A_NUMBER)
-        if self.options.missing is Missing.ERROR and (weights < 0.0).any():
-            raise TableError(f"{cells.where}column '{self.weight}' has negative cells", _OF_CELLS)
-        return weights
-
-    def _complete(self, cells: Cells, name: str, codes: Codes, otherwise: Words) -> Array:
-        numbers = cells.numbers(name, codes, otherwise)
-        if self.options.missing is Missing.ERROR and not np.isfinite(numbers).all():
-            what = "infinite" if np.isinf(numbers).any() else "missing"
-            raise TableError(f"{cells.where}column '{name}' has {what} cells", _OF_CELLS)
-        return numbers
 
 
 # --- as published: one target, and objects of any kind --------------------------------------------

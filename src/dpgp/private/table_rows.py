@@ -24,7 +24,8 @@ from dpgp.blas import in_order
 from dpgp.privacy.parts import DealtPart
 from dpgp.private.cells import Cells
 from dpgp.private.engines import Engine, answers
-from dpgp.private.rows import RowReader, Rows
+from dpgp.private.row_reader import RowReader
+from dpgp.private.rows import Rows
 from dpgp.private.source import Partial, RowQuestion, Source, merged, partial_sums, total_over
 from dpgp.private.table_objects import HeldTable, StreamedTable
 from dpgp.private.tables import (

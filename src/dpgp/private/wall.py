@@ -95,19 +95,11 @@ class Wall:
         sensitivity = histogram_sensitivity(
             query.histograms, self.options.neighbours, self.options.max_rows_per_unit
         )
-        bound = Bound("histograms", float(query.histograms))
-        totals = counts.ravel()
-        noisy = self._noisy_counts(totals, sensitivity, mu, asked, bound)
-        return HistogramRelease(noisy.reshape(counts.shape), gaussian_sigma(sensitivity, mu))
-
-    def _noisy_counts(
-        self, counts: Integers, sensitivity: float, mu: float, asked: _Asked, bound: Bound
-    ) -> Array:
-        sigma = gaussian_sigma(sensitivity, mu)
-        stds = np.full(len(counts), sigma)
-        return publish(
-            counts, stds, sensitivity, sigma, asked.label, asked.books, self.source, bound=bound
-        )
+        sigma, bound = gaussian_sigma(sensitivity, mu), Bound("histograms", float(query.histograms))
+        totals, spent = counts.ravel(), (sensitivity, sigma)
+        stds = np.full(len(totals), sigma)
+        noisy = publish(totals, stds, *spent, asked.label, asked.books, self.source, bound=bound)
+        return HistogramRelease(noisy.reshape(counts.shape), sigma)
 
     def _gram(self, query: GramQuery, mu: float, asked: _Asked) -> GramRelease:
         """Release the Gram matrix of features and clipped residuals."""

@@ -104,14 +104,14 @@ def one_place(column: ReleasedShares) -> str | None:
     if place in at_end:
         return (
             f"Nearly all rows have {column.name} at its {at_end[place]}, beyond it, or in the "
-            f"{column.bins}th part of its bounds that is next to it: check that both have the same "
-            "unit, and that bounds are as wide as values are."
+            f"one part in {column.bins} of its bounds that is next to it: check that both have the "
+            "same unit, and that bounds are as wide as values are."
         )
     if 1 / column.bins > THINNEST:
         return None
     return (
-        f"Nearly all rows have {column.name} in a {column.bins}th part of its bounds: check that "
-        "both have the same unit, or tighten the bounds."
+        f"Nearly all rows have {column.name} in one part in {column.bins} of its bounds: check "
+        "that both have the same unit, or tighten the bounds."
     )
 
 

@@ -154,7 +154,7 @@ def _columns(model: FittedModel) -> list[tuple[str, str, str]]:
 
 def _extent(column: dict[str, Any], aside: str) -> str:
     if "levels" in column:
-        return "one of " + ", ".join(f'"{level}"' for level in column["levels"]) + aside
+        return "one of " + ", ".join(f"“{level}”" for level in column["levels"]) + aside
     if "unit" in column:
         return f"a date from {column['low']} to {column['high']}, counted in {column['unit']}"
     return f"a number from {column['low']:.12g} to {column['high']:.12g}{aside}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from dpgp.inference.many.plan import Deal, number_of_parts
 from dpgp.options import Options
@@ -18,7 +19,7 @@ from dpgp.steps.count import Count
 from dpgp.steps.guard import Guard
 from dpgp.steps.input_model import CellCounts, InputHistograms
 from dpgp.steps.linear_stage import LinearStage
-from dpgp.steps.reliability import LabelsByPrediction
+from dpgp.steps.reliability import YES_AND_NO, LabelsByPrediction
 from dpgp.steps.residual_law import ResidualHistograms
 from dpgp.steps.scale import MeasureScale, MeasureScaleAgain
 from dpgp.steps.stage import Stage
@@ -72,6 +73,9 @@ LABELS_BY_PREDICTION = LabelsByPrediction.label
 OF_MANY_INPUTS: tuple[type[Step], ...] = (TargetHistograms, LinearStage, CellCounts)
 """Kinds that only a fit with synthetic rows takes."""
 
+TOLD_BEFORE: tuple[type[Step], ...] = (TargetHistograms, InputHistograms, LinearStage)
+"""Kinds that a fit does not take where an earlier model tells where inputs and targets lie."""
+
 BETWEEN_STAGES: tuple[type[Step], ...] = (ResidualHistograms,)
 """Kinds of steps that come after the first stages, whatever their place among the kinds."""
 
@@ -84,18 +88,21 @@ FIRST_STAGES = 2
 
 def kinds_of(options: Options) -> tuple[type[Step], ...]:
     """Return the kinds of steps of a fit, in their order."""
-    left_out = () if options.learns_metric else OF_MANY_INPUTS
-    return tuple(kind for kind in KINDS if kind not in left_out)
+    of_inputs = () if options.learns_metric else OF_MANY_INPUTS
+    of_labels = () if len(options.outcome.labels) == YES_AND_NO else (LabelsByPrediction,)
+    told = () if options.prior_model is None else TOLD_BEFORE
+    return tuple(kind for kind in KINDS if kind not in (*of_inputs, *of_labels, *told))
 
 
 def planned_steps(purse: Purse, kinds: Sequence[type[Step]] | None = None) -> tuple[Step, ...]:
     """Return the steps of a fit: each kind takes its share, the stages what is left."""
     kinds = kinds_of(purse.options) if kinds is None else kinds
-    priced = [step for kind in kinds if kind is not Stage for step in kind.planned(purse)]
-    deal = purse.deal
+    planned = {kind: kind.planned(purse) for kind in kinds if kind is not Stage}
+    priced, deal = chain.from_iterable(planned.values()), purse.deal
     common = [step for step in priced if deal is None or not isinstance(step, OF_PARTS)]
     left = 1.0 - math.fsum(step.share for step in common)
-    steps = _in_order([step for kind in kinds for step in kind.planned(replace(purse, left=left))])
+    planned[Stage] = Stage.planned(replace(purse, left=left))
+    steps = _in_order([step for kind in kinds for step in planned[kind]])
     return steps if deal is None else _dealt(steps, deal, left, purse.signal)
 
 

@@ -25,7 +25,6 @@ from dpgp.privacy.sensitivity import histogram_sensitivity
 from dpgp.types import Array
 
 if TYPE_CHECKING:
-    from dpgp.options import Options
     from dpgp.steps.known import Known
 
 

@@ -58,7 +58,14 @@ class Calibrate:
         """Estimate the law of the scaled residuals of every target."""
         edges = self._edges(known)
         n, n_std = known.rows_of(self.part)
-        found = [calibrate(row, release.noise_std, n, edges, n_std) for row in release.counts]
+        inputs, laws = known.fit.input_model, predictives(known.fit.posteriors, known.scales)
+        rows = zip(release.counts, laws, known.fit.squares, strict=True)
+        found = [
+            calibrate(
+                row, release.noise_std, n, edges, n_std, [s.of_law(inputs, law) for s in told]
+            )
+            for row, law, told in rows
+        ]
         pairs = zip(found, known.fit.optimism, strict=True)
         known.calibrations = tuple(law.widened(optimism) for law, optimism in pairs)
 

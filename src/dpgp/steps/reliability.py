@@ -41,9 +41,7 @@ class LabelsByPrediction:
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[LabelsByPrediction, ...]:
-        """Return the step for yes and no, where counts are not mostly noise."""
-        if len(purse.options.outcome.labels) != YES_AND_NO:
-            return ()
+        """Return the step of a fit of yes and no, where counts are not mostly noise."""
         share = 1.0 if purse.is_unlimited else reliability_share(purse.signal)
         return (cls(share),) if share > 0.0 else ()
 
@@ -83,10 +81,7 @@ class LabelsByPrediction:
     def why(cls, planned: Sequence[LabelsByPrediction]) -> str:
         """Say what the counts cost, or why there are none."""
         if not planned:
-            return (
-                "no labels counted by their predictions: no outcome of yes and no, or they would "
-                "be mostly noise"
-            )
+            return "no labels counted by their predictions: they would be mostly noise"
         share = f"{planned[0].share:.1%} of the budget"
         return f"labels counted by their predictions, for AUC and reliability: {share}"
 

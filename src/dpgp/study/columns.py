@@ -9,12 +9,14 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dpgp.plain_text import NAME_RULE, clean_name, is_name
+from dpgp.plain_text import NAME_RULE, clean_name, in_a_line, is_name, of_a_line
 from dpgp.study.errors import UsageError
 
 WHY_PUBLIC = "bounds are public knowledge and never read from the data"
 WHY_LEVELS_ARE_PUBLIC = "levels are public knowledge and never read from the data"
 
+
+_COMMAS = '{} that hold a comma are in quotes, as "a, b"; those with a colon need a study file.'
 
 Bound = float | str
 """A number, or a date as ISO 8601 writes it."""
@@ -43,7 +45,7 @@ class LevelColumn(NamedTuple):
     levels: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.name}, one of the public levels {', '.join(self.levels)}"
+        return f"{self.name}, one of the public levels {in_a_line(self.levels)}"
 
 
 class CodeColumn(NamedTuple):
@@ -108,10 +110,9 @@ def _read_level_column(option: str, text: str) -> LevelColumn:
             f"{WHY_LEVELS_ARE_PUBLIC}."
         )
     try:
-        return checked_levels(name, levels.split(","))
-    except UsageError as error:
-        remedy = "levels that hold a comma or a colon belong into a study file."
-        raise UsageError(f"{error} {remedy}") from None
+        return checked_levels(name, of_a_line(levels))
+    except ValueError as error:
+        raise UsageError(f"{option}: {error} {_COMMAS.format('levels')}") from None
 
 
 def read_code_columns(option: str, texts: Sequence[str] | None) -> tuple[CodeColumn, ...] | None:
@@ -128,10 +129,9 @@ def _read_code_column(option: str, text: str) -> CodeColumn:
     if not colon:
         raise UsageError(f"{option} '{text}' must end in codes, as in 'income:-99,-98'.")
     try:
-        return checked_codes(name, codes.split(","))
-    except UsageError as error:
-        remedy = "codes that hold a comma or a colon belong into a study file."
-        raise UsageError(f"{error} {remedy}") from None
+        return checked_codes(name, of_a_line(codes))
+    except ValueError as error:
+        raise UsageError(f"{option}: {error} {_COMMAS.format('codes')}") from None
 
 
 def checked_codes(name: str, codes: Sequence[str]) -> CodeColumn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +19,10 @@ from dpgp.checked_values import (
     as_number,
     as_positive,
     as_rows,
+    as_text,
     as_vector,
 )
+from dpgp.packed import content_digest
 from dpgp.verify.claim import Claim, recomputed_mu
 
 MANY_INPUTS = 3
@@ -57,7 +59,8 @@ class ClaimedFit:
     one, whose residuals are bounded together. ``laws_are_known`` says that new observations
     scatter by the normal law, which no release tells, and ``asks_parts`` that stages may ask parts
     of the rows. ``row_weight`` is what a row of the model weighs, one where rows have no weights;
-    all else is in whole rows.
+    all else is in whole rows. A fit that ``has_prior`` started from an earlier model, which told
+    where inputs and targets lie.
     """
 
     claim: Claim
@@ -81,8 +84,9 @@ class ClaimedFit:
     warp_bins: int | None
     scale_features: int | None
     laws_are_known: bool
-    findings: tuple[str, ...]
+    findings: Tree
     row_weight: float | None = None
+    has_prior: bool = False
 
     @property
     def rows(self) -> float:
@@ -102,20 +106,20 @@ class ClaimedFit:
 
 def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
     """Read all of a file that its releases must have made; a ModelFileError where it is none."""
-    settings, inputs = settings_of(document), _object(document, "inputs")
+    settings, inputs = settings_of(document), object_of(document, "inputs")
     models = as_items(document.get("models"), "models", MOST_TARGETS)
     levels = _levels(inputs)
     columns = len(as_items(inputs.get("low"), "inputs.low", LARGEST))
-    has_classes = _has_classes(_object(document, "targets"), len(models))
+    has_classes = _has_classes(object_of(document, "targets"), len(models))
     is_weighted = settings.get("weight_bound") is not None
     complete = settings.get("missing") == "error" and not has_classes and not is_weighted
-    findings = _object(document, "findings", optional=True)
+    findings = object_of(document, "findings", optional=True)
     row_weight = _row_weight(findings) if is_weighted else None
     stages = as_items(document.get("stages"), "stages", MOST_STAGES)
     return ClaimedFit(
         claim=claim,
         mu=recomputed_mu(claim),
-        n=as_rows([_field(stage, "n") for stage in stages], "stages.n") * (row_weight or 1.0),
+        n=row_count(document) * (row_weight or 1.0),
         has_public_rows=claim.neighbours == "replace" and not claim.per_person and complete,
         columns=columns,
         coordinates=columns + sum(0 if count == 2 else count - 1 for count in levels),
@@ -134,29 +138,49 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
         warp_bins=_warp_bins(inputs),
         scale_features=_scale_features(document),
         laws_are_known=all(_is_gaussian(model) for model in models),
-        findings=tuple(findings),
+        findings=findings,
         row_weight=row_weight,
+        has_prior=settings.get("prior_model") is not None,
     )
 
 
 def settings_of(document: Tree) -> dict[str, Any]:
     """Return what was asked for; a ModelFileError where it is no object."""
-    return _object(document, "settings")
+    return object_of(document, "settings")
 
 
 def name_of_sums(document: Tree) -> str:
-    """Return the start of SHA-256 over the sums (c, A) of all stages, target by target."""
+    """Return the start of SHA-256 over the sums (c, A) of all stages, target by target.
+
+    The digest of the records follows them, where there is one.
+    """
     stages = as_items(document.get("stages"), "stages", MOST_STAGES)
-    parts = [as_items(_field(stage, "targets"), "stages.targets") for stage in stages]
+    parts = [as_items(field_of(stage, "targets"), "stages.targets") for stage in stages]
     sums = [
-        np.append(as_number(_field(part, "c"), "c"), as_vector(_field(part, "A"), "A"))
+        np.append(as_number(field_of(part, "c"), "c"), as_vector(field_of(part, "A"), "A"))
         for target in zip(*parts, strict=False)
         for part in target
     ]
-    return hashlib.sha256(np.concatenate(sums).astype("<f8").tobytes()).hexdigest()[:NAME_DIGITS]
+    bound = as_text(document.get("records_digest", ""), "records_digest")
+    content = np.concatenate(sums).astype("<f8").tobytes() + bound.encode()
+    return hashlib.sha256(content).hexdigest()[:NAME_DIGITS]
 
 
-def _object(parent: Any, name: str, *, optional: bool = False) -> dict[str, Any]:
+def digest_of_records(document: Tree, members: Sequence[Tree] = ()) -> str | None:
+    """Return the digest of the records, or of the names of members; None where there are none."""
+    if members:
+        return content_digest([member.get("id") for member in members], "members")
+    return content_digest(document["records"], "records") if "records" in document else None
+
+
+def row_count(document: Tree) -> float:
+    """Return the number of effective rows, the same in all stages."""
+    stages = as_items(document.get("stages"), "stages", MOST_STAGES)
+    return as_rows([field_of(stage, "n") for stage in stages], "stages.n")
+
+
+def object_of(parent: Any, name: str, *, optional: bool = False) -> dict[str, Any]:
+    """Return a field that is an object; a ModelFileError where it is none."""
     value = parent.get(name, {} if optional else None) if isinstance(parent, Mapping) else None
     if not isinstance(value, dict):
         raise ModelFileError(f"`{name}` must be an object with named fields.")
@@ -175,7 +199,7 @@ def _has_classes(targets: Tree, models: int) -> bool:
 
 def _row_weight(findings: Tree) -> float:
     """Σv²/Σv, the squares two sds of their noise larger, and never more than a whole row."""
-    found = _object(findings, "number of rows")
+    found = object_of(findings, "number of rows")
     total, squares, noise = (
         as_number(found.get(name), f"findings.number of rows.{name}")
         for name in ("weights", "squares", "noise of squares")
@@ -193,7 +217,8 @@ def _levels(inputs: Tree) -> list[int]:
     return [len(as_items(levels, "inputs.categories")) for levels in found if levels is not None]
 
 
-def _field(stage: Any, name: str) -> Any:
+def field_of(stage: Any, name: str) -> Any:
+    """Return a field of a stage or of one of its targets."""
     if not isinstance(stage, dict):
         raise ModelFileError("`stages` must hold objects with named fields.")
     return stage.get(name)
@@ -205,38 +230,38 @@ def _weights(settings: Tree) -> tuple[float, ...]:
 
 
 def _stage(value: Any, targets: int) -> ClaimedStage:
-    B, parts = _field(value, "B"), as_items(_field(value, "targets"), "stages.targets")
+    B, parts = field_of(value, "B"), as_items(field_of(value, "targets"), "stages.targets")
     if len(parts) != targets:
         raise ModelFileError(f"`stages.targets` must have {targets} entries.")
     return ClaimedStage(
         features=None if B is None else len(as_items(B, "stages.B", LARGEST)),
-        sigma_b=as_number(_field(value, "sigma_b"), "stages.sigma_b", low=0.0),
+        sigma_b=as_number(field_of(value, "sigma_b"), "stages.sigma_b", low=0.0),
         targets=tuple(_noise_of_target(part) for part in parts),
     )
 
 
 def _noise_of_target(part: Any) -> tuple[float, float, float]:
-    clip = as_positive(_field(part, "clip"), "stages.clip")
-    sigma_a = as_number(_field(part, "sigma_a"), "stages.sigma_a", low=0.0)
-    return clip, sigma_a, as_number(_field(part, "sigma_c"), "stages.sigma_c", low=0.0)
+    clip = as_positive(field_of(part, "clip"), "stages.clip")
+    sigma_a = as_number(field_of(part, "sigma_a"), "stages.sigma_a", low=0.0)
+    return clip, sigma_a, as_number(field_of(part, "sigma_c"), "stages.sigma_c", low=0.0)
 
 
 def _warp_bins(inputs: Tree) -> int | None:
     if inputs.get("warp") is None:
         return None
-    return len(as_items(_object(inputs, "warp").get("edges"), "inputs.warp.edges")) - 1
+    return len(as_items(object_of(inputs, "warp").get("edges"), "inputs.warp.edges")) - 1
 
 
 def _scale_features(document: Tree) -> int | None:
     if document.get("scale_features") is None:
         return None
-    anchors = _object(document, "scale_features").get("anchors")
+    anchors = object_of(document, "scale_features").get("anchors")
     return len(as_items(anchors, "scale_features.anchors", LARGEST))
 
 
 def _is_gaussian(model: Any) -> bool:
     """Return whether a law is Φ at its factors, which a model takes before any is measured."""
-    law = _object(model, "calibration")
+    law = object_of(model, "calibration")
     factors = as_vector(law.get("factors"), "calibration.factors").tolist()
     cdf = as_vector(law.get("cdf"), "calibration.cdf", len(factors)).tolist()
     # Φ(t) = erfc(−t/√2)/2

@@ -24,7 +24,14 @@ from dpgp.verify.claim import (
     recomputed_mu,
     sensitivities_follow,
 )
-from dpgp.verify.contents import ClaimedFit, name_of_sums, read_fit, settings_of
+from dpgp.verify.contents import (
+    ClaimedFit,
+    digest_of_records,
+    name_of_sums,
+    read_fit,
+    settings_of,
+)
+from dpgp.verify.findings import wrong_findings, wrong_pooling
 from dpgp.verify.pooled import members_of, wrong_composition
 from dpgp.verify.steps import (
     expected_steps,
@@ -89,7 +96,7 @@ def _pooled(document: dict[str, Any]) -> Iterator[Finding]:
         yield _contradictions(question, wrong, f"{len(found)} checks, model {member.get('id')}")
     claim = read_claim(document.get("guarantee"))
     yield _privacy(claim)
-    yield _name(document)
+    yield from _name(document, members)
     yield _words(
         claim, document.get("about"), f", for somebody who is in all {len(members)} releases"
     )
@@ -97,6 +104,8 @@ def _pooled(document: dict[str, Any]) -> Iterator[Finding]:
     question = "for somebody in all releases their μ² add up"
     said = f"claimed ({claim.epsilon:g}, {claim.delta:g}), μ = {claim.mu:.6g}"
     yield _contradictions(question, wrong_composition(document, members), said)
+    question = "what pooling found is about its releases"
+    yield _contradictions(question, wrong_pooling(document, members), "rows, sums and differences")
 
 
 def _verified(document: dict[str, Any], *, compose: bool = True) -> tuple[Finding, ...]:
@@ -112,7 +121,7 @@ def _verified(document: dict[str, Any], *, compose: bool = True) -> tuple[Findin
         _noise(claim),
         _mu(claim),
         _epsilon(claim, compose=compose),
-        _name(document),
+        *_name(document),
         *_steps(fit),
     )
 
@@ -194,12 +203,19 @@ def _epsilon(claim: Claim, *, compose: bool) -> Finding:
     return Finding(question, delta <= claim.delta * (1.0 + ROUNDING) and is_spent, detail)
 
 
-def _name(document: dict[str, Any]) -> Finding:
-    """Compare its name, which older files lack, with the sums that give it."""
+def _name(document: dict[str, Any], members: Sequence[dict[str, Any]] = ()) -> Iterator[Finding]:
+    """Compare its name and what binds its records, which older files lack, with what gives them."""
     computed = name_of_sums(document)
-    return Finding(
-        "its name is that of its sums", document.get("id", computed) == computed, computed
-    )
+    named = document.get("id", computed) == computed
+    yield Finding("its name is that of its sums", named, computed)
+    question = f"its {'members' if members else 'records'} are those that its name covers"
+    stated, found = document.get("records_digest"), digest_of_records(document, members)
+    if found is None:
+        yield Finding(question, True, "the file has none")
+    elif stated is None:
+        yield Finding(question, True, "NOT CHECKED: an earlier version wrote it, and bound none")
+    else:
+        yield Finding(question, stated == found, f"SHA-256 {found}")
 
 
 def _steps(fit: ClaimedFit) -> Iterator[Finding]:
@@ -210,6 +226,8 @@ def _steps(fit: ClaimedFit) -> Iterator[Finding]:
     yield _contradictions(question, wrong_stages(fit), f"{stages} stages")
     question = "what it holds came from its releases"
     yield _contradictions(question, wrong_traces(fit), "warp, laws, scale and findings")
+    question = "its findings have the noise and the rows of their releases"
+    yield _contradictions(question, wrong_findings(fit), ", ".join(fit.findings) or "none")
 
 
 def _planned(fit: ClaimedFit, labels: str, columns: str) -> tuple[Finding, ...]:

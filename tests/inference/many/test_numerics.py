@@ -13,19 +13,20 @@ from dpgp.inference.many.directions import gradient_metric, squared_weights, wat
 from dpgp.inference.many.families import KernelFamily
 from dpgp.inference.many.fit import Growth, MetricFit
 from dpgp.inference.many.location import locate
+from dpgp.inference.many.measured import Measured
 from dpgp.inference.many.metric import REFERENCE, MetricFamily, kernel_of, metric_root
 from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.inference.many.records import (
     Evidence,
     Record,
+    StageOperator,
     climb,
     condition,
     gram_correction,
     lower_root,
-    operator_of,
     read_records,
 )
-from dpgp.inference.many.target import Centre, Measured, Target, residual_sd
+from dpgp.inference.many.target import Centre, Target
 from dpgp.inference.residual_law import gaussian_law
 from dpgp.kernels.linear import constant, straight
 from dpgp.kernels.stationary import RBF
@@ -52,7 +53,7 @@ def records_of(f, count=2, noise=0.01, seed=1):
     rng, records = np.random.default_rng(seed), []
     for _ in range(count):
         phi = rng.normal(size=(1024, 25)) / 5
-        H = operator_of(phi, np.eye(25))
+        H = phi.T / len(phi)
         a = H @ f(SYNTHETIC) + noise * rng.normal(size=25)
         records.append(Record(H, a, np.full(25, noise**2), np.zeros(1024)))
     return records
@@ -275,11 +276,15 @@ def test_two_values_are_told_from_more(values, shares, two, noise_std):
     assert found.has_two_values == two
 
 
+def measured(square, noise, n=1e5):
+    return Measured(np.zeros(2), square, 0.0, noise, 1.0, n, 1.0)
+
+
 @pytest.mark.parametrize("truth", [0.7, 1.0, 1.8])
 def test_the_sd_of_residuals_is_read_from_clipped_squares(truth):
     square = float(second_moment(1.0, truth))
     exact, drowned = (
-        residual_sd(square, noise, 1.0, 1.0, 1e5, gaussian_law()) for noise in (1e-3, 10.0)
+        measured(square, noise).residual_sd(1.0, 1.0, gaussian_law()) for noise in (1e-3, 10.0)
     )
     assert exact == pytest.approx(truth, rel=0.03)
     assert drowned == pytest.approx(1.0, rel=0.3)
@@ -287,8 +292,8 @@ def test_the_sd_of_residuals_is_read_from_clipped_squares(truth):
 
 def test_the_sd_of_residuals_that_were_not_clipped_is_their_own():
     """Every square of two values is one at a clip of one: as if all residuals had been clipped."""
-    assert residual_sd(1.0, 1e-3, 1.0, 1.0, 1e5, None) == pytest.approx(1.0, rel=0.01)
-    assert residual_sd(0.25, 1e-3, 2.0, 1.5, 1e5, None) == pytest.approx(1.0, rel=0.01)
+    assert measured(1.0, 1e-3).residual_sd(1.0, 1.0, None) == pytest.approx(1.0, rel=0.01)
+    assert measured(0.25, 1e-3).residual_sd(2.0, 1.5, None) == pytest.approx(1.0, rel=0.01)
 
 
 def test_a_root_of_a_covariance_that_rounding_made_negative():
@@ -338,9 +343,8 @@ def test_small_residuals_are_believed_where_nothing_is_clipped():
     target.forecast = sd
     square = (sd / target.clip) ** 2
     assert square < 0.01
-    target.take(
-        Measured(np.zeros(2), square, 0.0, 0.0, 1.0, n, 1.0), np.zeros((2, 1024)), np.ones(2)
-    )
+    seen = StageOperator(np.zeros((2, 1024)), np.eye(2), np.ones(2))
+    target.take(measured(square, 0.0, n), seen)
     slope = target._slope(target.tau)
     np.testing.assert_allclose(target.records[0].variance, sd**2 / n / slope**2, rtol=0.5)
 

@@ -84,6 +84,43 @@ def test_without_long_tails_there_is_no_line(noise):
     assert line_of_tails(alone, np.full(2, True)) is None
 
 
+FEW_VALUES = {
+    "one in ten ones": ([0, 1], [0.9, 0.1]),
+    "one in fifty ones": ([0, 1], [0.98, 0.02]),
+    "one in twenty zeros": ([0, 1], [0.05, 0.95]),
+    "no and 5": ([0, 5], [0.97, 0.03]),
+    "three values": ([0, 0.5, 1], [0.9, 0.05, 0.05]),
+    "a sign that is mostly nothing": ([-1, 0, 1], [0.03, 0.94, 0.03]),
+}
+
+
+@pytest.mark.parametrize("noise", [1.0, 20.0])
+@pytest.mark.parametrize("name", FEW_VALUES)
+def test_few_values_are_no_tail_however_rare(name, noise):
+    values, shares = FEW_VALUES[name]
+    box = Box.from_bounds([(values[0], values[-1])], 1)
+    scaled = (np.array(values) - box.centre) / box.half_width
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        drawn = rng.choice(scaled, N, p=shares)
+        counts = np.histogram(drawn, np.linspace(-1, 1, BINS + 1))[0][None] + 0.0
+        counts += noise * rng.normal(size=counts.shape)
+        marginals = estimate_marginals(counts, noise, N, box)
+        assert line_of_tails(marginals, np.full(1, True)) is None
+
+
+@pytest.mark.parametrize("noise", [1.0, 20.0, 60.0])
+def test_two_values_at_the_bounds_are_seen_through_noise(noise):
+    rng, ones = np.random.default_rng(0), int(0.05 * N)
+    counts = np.zeros((1, BINS))
+    counts[0, [0, -1]] = N - ones, ones
+    counts += noise * rng.normal(size=counts.shape)
+    found = estimate_marginals(counts, noise, N, Box.from_bounds([(0, 1)], 1))
+    assert found.masses[0, -1] == pytest.approx(0.05, abs=4 * noise / N + 0.002)
+    assert found.masses[0, 1:-1].sum() < 0.01
+    np.testing.assert_array_equal(found.atoms[0, [0, -1]], [-1.0, 1.0])
+
+
 def family_and_dictionary():
     marginals = marginals_of(1.0)
     rows = marginals.warp().apply(SCALED)[:1024]

@@ -1,14 +1,4 @@
-r"""From beliefs given each θ to one posterior over all of them.
-
-Several rows of a unit: sampling errors that go together.
-
-The posterior takes rows to be independent given f, so that the sums have the sampling covariance
-:math:`\sigma^2B`. Rows of one unit may err together. With at most m of them, whatever their
-correlation, :math:`\mathrm{Var}\sum_{i \le m}\phi_i\epsilon_i \preceq m\sigma^2\sum_i\phi_i
-\phi_i^\top` by Cauchy's inequality, so the covariance of the sums is at most :math:`m\sigma^2B`.
-
-What a histogram of residuals says of the noise, once the error of the mean is taken out.
-"""
+"""From beliefs given each θ to one posterior over all of them, and what residuals say of σ."""
 
 from __future__ import annotations
 
@@ -74,8 +64,11 @@ def relative_spread(
 def clustered(moments: Moments, measurement: Measurement, rows_per_unit: int) -> Moments:
     r"""Return beliefs with the sampling error that m rows of a unit may share.
 
-    The mean is :math:`\bar w = Ka`, :math:`K = VBN^{-1}`, :math:`N = (\sigma^2 + \sigma_R^2)B + Q`,
-    so V grows by :math:`(m - 1)\sigma^2KBK^\top`.
+    Rows that are independent given f make sums of covariance :math:`\sigma^2B`. Whatever the
+    correlation of m that are not, :math:`\mathrm{Var}\sum_{i \le m}\phi_i\epsilon_i \preceq
+    m\sigma^2\sum_i\phi_i\phi_i^\top` by Cauchy's inequality, so theirs is at most
+    :math:`m\sigma^2B`. The mean is :math:`\bar w = Ka`, :math:`K = VBN^{-1}`,
+    :math:`N = (\sigma^2 + \sigma_R^2)B + Q`, so V grows by :math:`(m - 1)\sigma^2KBK^\top`.
     """
     if rows_per_unit == 1:
         return moments

@@ -10,12 +10,13 @@ import numpy as np
 
 from dpgp.features.inputs import BoxFeatures, Residuals
 from dpgp.inference.clip_choice import ClipInterval
+from dpgp.inference.clipped_squares import ClippedSquare
 from dpgp.inference.few.gram_estimate import density_behind
 from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import InputModel
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.posterior import Posterior
-from dpgp.inference.recorded import Corrections, GridRecords, RecordedGuard
+from dpgp.inference.recorded import WHOLE_BOUNDS, Corrections, GridRecords, RecordedGuard
 from dpgp.inference.residual_law import ResidualLaw
 from dpgp.inference.stage import StageRelease
 from dpgp.outcomes import OutcomeKind
@@ -100,6 +101,13 @@ class FixedFit:
         return tuple(fit.posterior() for fit in self.targets)
 
     @property
+    def squares(self) -> list[list[ClippedSquare]]:
+        """The clipped squares of the last stage and of the guard."""
+        atoms = self.targets[0].fitted[1].atoms
+        told = [[fit.stages[-1], fit.guard_release] for fit in self.targets]
+        return [[ClippedSquare(one, atoms @ one.w0) for one in each if one] for each in told]
+
+    @property
     def optimism(self) -> tuple[float, ...]:
         """One: few fixed features change residuals little."""
         return (1.0,) * len(self.targets)
@@ -116,12 +124,14 @@ class FixedFit:
         """What was measured, for whoever reads it again."""
         model = self.targets[0].fitted[1]
         return GridRecords(
-            features=model.features,
             places=model.positions,
-            gram_stages=tuple(self.targets[0].stages),
-            corrections=tuple(Corrections(*fit.corrections) for fit in self.targets),
+            locations=(WHOLE_BOUNDS,) * len(self.targets),
             biases=tuple(fit.bias for fit in self.targets),
             guards=tuple(_guard(fit, model.atoms) for fit in self.targets),
+            follows=(None,) * len(self.targets),  # the guard tells what clipping did
+            features=model.features,
+            gram_stages=tuple(self.targets[0].stages),
+            corrections=tuple(Corrections(*fit.corrections) for fit in self.targets),
             rows_per_unit=self.targets[0].rows_per_unit,
         )
 

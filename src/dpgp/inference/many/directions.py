@@ -4,14 +4,6 @@ Under the synthetic inputs f has posterior variance :math:`e_j` along its j-th e
 release of squared weight p measures it with noise variance c/p. Squared weights
 :math:`\max(0, \theta - c/e_j)` that add up to one learn most: the norm is spent where something can
 still be learned (Cover & Thomas 2006, 9.4).
-
-The metric in which f is smooth: its average gradient outer product.
-
-.. math:: M = E[\nabla f\nabla f^\top]/\mathrm{Var} f
-
-under the posterior of f, mean and covariance, and over synthetic inputs. Radhakrishnan et al.
-(2024), "Mechanism for feature learning in neural networks and backpropagation-free machine learning
-models".
 """
 
 from __future__ import annotations
@@ -58,7 +50,14 @@ STEP = 0.01
 
 
 def gradient_metric(dictionary: Dictionary, belief: WeightBelief, rough: Any = None) -> Array:
-    """Return M under a belief about f, or about f without a ``rough`` part of its kernel."""
+    r"""Return the metric in which f is smooth: its average gradient outer product.
+
+    .. math:: M = E[\nabla f\nabla f^\top]/\mathrm{Var} f
+
+    under a belief about f, or about f without a ``rough`` part of its kernel, mean and covariance,
+    and over synthetic inputs. Radhakrishnan et al. (2024), "Mechanism for feature learning in
+    neural networks and backpropagation-free machine learning models".
+    """
     X = dictionary.synthetic[:POINTS]
     D = X.shape[1]
     few = max(1, MOST_MOVED // D)

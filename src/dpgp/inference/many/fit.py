@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +16,8 @@ from dpgp.features.base import UnitFeatures
 from dpgp.features.inducing import DictionaryValues, ProjectedFeatures
 from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.inference.clip_choice import ClipInterval
+from dpgp.inference.clipped_squares import ClippedSquare
+from dpgp.inference.earlier import Earlier
 from dpgp.inference.frame import InputModel
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.many.dictionary import Dictionary
@@ -30,9 +32,10 @@ from dpgp.inference.many.final import (
     moved_by_scale,
     unguarded,
 )
+from dpgp.inference.many.measured import Measured
 from dpgp.inference.many.plan import MOST_FEATURES
-from dpgp.inference.many.records import WeightBelief, gram_correction, lower_root, operator_of
-from dpgp.inference.many.target import Centre, Measured, Target
+from dpgp.inference.many.records import WeightBelief, common_root, lower_root, stage_operator
+from dpgp.inference.many.target import Centre, Target
 from dpgp.inference.posterior import Posterior
 from dpgp.inference.recorded import MetricRecords, RecordedGuard, RecordedStage, RecordedSums
 from dpgp.inference.residual_law import ResidualLaw
@@ -88,10 +91,20 @@ class MetricFit:
         self._recorded: list[RecordedStage] = []
         self._guards: tuple[StageRelease, ...] = ()
         self._scales: tuple[LocalScale, ...] = ()
+        self._rows = n
+
+    def start_from(self, earlier: Earlier) -> None:
+        """Believe what earlier releases told, and take residuals from there."""
+        self._rows = self.n + earlier.rows
+        for k, target in enumerate(self.targets):
+            target.earlier = partial(earlier.equations, k, location=target.location)
+            target.start(self.dictionary, earlier.noises[k] / target.location.scale)
+        if self.outcome.is_joint:
+            self._add_up()
 
     def ask(self, noise_std: float) -> BoxFeatures:
         """Return the directions of f in which most is unknown."""
-        root = _common_root([target.belief.root * target.gain for target in self.targets])
+        root = common_root([target.belief.root * target.gain for target in self.targets])
         variance = max(noise_std / self.n, LEAST_NOISE) ** 2
         P = water_filled(root, self.dictionary.second_moments, variance, MOST_FEATURES)
         self._asked = ProjectedFeatures(self.dictionary.features, P, SMALLEST_NORM)
@@ -121,16 +134,10 @@ class MetricFit:
         Where it told better ``places`` of the targets all is said about these from now on.
         """
         self._note(release)
-        n = self.n
-        B = np.asarray(phi.T @ phi / len(phi))
-        noise = release.feature_std / np.sqrt(2.0) / n
-        operator = operator_of(phi, gram_correction(B, release.feature_gram / n, noise))
-        # along the eigenvectors of B the sampling errors of a record are independent
-        squares, Q = np.linalg.eigh(B)
-        operator, squares = np.asarray(Q.T @ operator), np.maximum(squares, 0.0)
+        seen = stage_operator(phi, release.feature_gram, release.feature_std, self.n)
         clips = self.clips
         for k, target in enumerate(self.targets):
-            target.take(_measured(release, k, n, share, Q), operator, squares)
+            target.take(Measured.of(release, k, self.n, share, seen.Q), seen)
         sums = [
             _sums(target, release.cross[:, k] * clip)
             for k, (target, clip) in enumerate(zip(self.targets, clips, strict=True))
@@ -139,6 +146,8 @@ class MetricFit:
         self._recorded.append(stage)
         for target, place in zip(self.targets, places, strict=False):  # none, or one for each
             target.relocate(place)
+        for target in self.targets:
+            target.forget_if_moved(self.dictionary)
         value = sum(target.learn(self.dictionary) for target in self.targets)
         if self._growth is not None and len(self._stages) == self._growth.stages:
             self._grow(self._growth.points)
@@ -287,9 +296,21 @@ class MetricFit:
         return moved_by_scale(final, target, clip, self.dictionary, self._scales[k])
 
     @property
+    def squares(self) -> list[list[ClippedSquare]]:
+        """Clipped squares of the last stage, unless nearly all was clipped, and of the guard."""
+        told, values = self._recorded[-1].targets, self.dictionary.values
+        found = [
+            [] if sums is None else [ClippedSquare(stage, sums.centre)]
+            for sums, stage in zip(told, self._stages[-1], strict=True)
+        ]
+        for squares, guard in zip(found, self._guards, strict=False):  # none, or one for each
+            squares.append(ClippedSquare(guard, values @ guard.w0))
+        return found
+
+    @property
     def optimism(self) -> tuple[float, ...]:
         """How many times as large residuals of new rows are as those of the fitted ones."""
-        leverages = (min(final.degrees / self.n, LARGEST_LEVERAGE) for final in self._finals)
+        leverages = (min(final.degrees / self._rows, LARGEST_LEVERAGE) for final in self._finals)
         return tuple(1.0 / (1.0 - leverage) for leverage in leverages)
 
     @property
@@ -324,28 +345,6 @@ class MetricFit:
     def releases(self) -> tuple[tuple[StageRelease, ...], ...]:
         """The second moments of all stages, target by target."""
         return tuple(zip(*self._stages, strict=True))
-
-
-def _common_root(roots: Sequence[Array]) -> Array:
-    """Return a root of the average covariance over targets."""
-    if len(roots) == 1:
-        return roots[0]
-    average = np.mean([root.T @ root for root in roots], axis=0)
-    return np.asarray(lower_root(average).T)
-
-
-def _measured(release: GramRelease, target: int, n: float, share: float, basis: Array) -> Measured:
-    if release.target_gram is None or release.target_std is None:
-        raise ValueError("a stage needs the second moment of its residuals.")
-    return Measured(
-        cross=basis.T @ release.cross[:, target] / n,
-        square=float(release.target_gram[target, target]) / n,
-        noise=release.cross_std / n,
-        square_noise=release.target_std / n,
-        share=share,
-        rows=n * release.fraction,
-        fraction=release.fraction,
-    )
 
 
 def _sums(target: Target, A: Array) -> RecordedSums | None:

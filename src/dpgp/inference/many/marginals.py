@@ -32,9 +32,12 @@ FALLS, HEAVINESS = (0.01, 0.03, 0.1, 0.3), (0.0, 0.25, 0.5)
 """Scales, in widths of the box, and shapes of laws that fall from a bound, as counts, incomes and
 blood tests do; a shape of 0 is exponential. By hand: bends fill what lies between."""
 
+SHARES_OF_ONES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5)
+"""Shares of the rarer of two values at the bounds, as 0 and 1 in numbers. By hand, as above."""
+
 PRIOR_OF_FALLS = 0.01
-"""Prior probability of such laws. By hand: counts that say anything at all speak loudly for or
-against them, and noise alone shall be taken for an even spread."""
+"""Prior probability of such laws and of two values. By hand: counts that say anything at all speak
+loudly for or against them, and noise alone shall be taken for an even spread."""
 
 FLOOR = 0.01
 """Mass spread evenly, so that the warp increases everywhere; by hand."""
@@ -110,12 +113,14 @@ def estimate_marginals(counts: Array, noise_std: float, n: float, box: Box) -> M
 
 @lru_cache(maxsize=4)
 def plausible_inputs(bins: int) -> Candidates:
-    """Return masses about even ones, and masses about such as fall from either bound.
+    """Return masses about even ones, and about such as fall from a bound or lie at the two of them.
 
-    About even masses, whatever stands out of the noise in a long tail is taken for rows.
+    About even masses, whatever stands out of the noise in a long tail is taken for rows; about
+    falling ones, a few rows at the other bound are taken for noise.
     """
     smooth, below = smooth_candidates(bins), np.linspace(0.0, 1.0, bins + 1)[:-1]
     laws = [(_fall(*choice), 0.0) for choice in product(FALLS, HEAVINESS)]
+    laws += [(_two_values(share), 0.0) for share in SHARES_OF_ONES]
     edges = np.append(below, np.inf)  # what lies beyond a bound is at it
     down = bent_candidates(laws, edges, edges)
     masses = [smooth.bins, down.bins, down.bins[:, ::-1]]
@@ -134,6 +139,11 @@ def _fall(scale: float, heaviness: float) -> Law:
         return np.asarray(-np.expm1(-(np.log1p(heaviness * z) / heaviness if heaviness else z)))
 
     return below
+
+
+def _two_values(share: float) -> Law:
+    """Return the CDF of values at the two bounds, the upper one with this share."""
+    return lambda x: np.select([x <= 0.0, np.isfinite(x)], [0.0, 1.0 - share], 1.0)
 
 
 def _atoms(masses: Array, lattice: Array) -> Array:

@@ -71,6 +71,10 @@ LONG = 20.0
 to it, so that bells in wide bounds come to 17 and exponential laws, which have 9, beyond; counts
 of visits come to 40, and lognormal laws of log-sd 1 to 60 and more."""
 
+FEW = 3
+"""Cells of a marginal, its heaviest, that are no tail however far they lie: of so few values, such
+as 0 and 1, each is learned by itself. By hand: in a tail they are those about the mode."""
+
 FARTHEST_IN_TAILS = 12.0
 """Sds from the mean beyond which the line is flat: less than one row in a thousand of such laws
 lies there. By hand."""
@@ -244,12 +248,16 @@ def line_of_tails(marginals: Marginals, is_number: NDArray[np.bool_]) -> BrokenL
 
 
 def _standardised(marginals: Marginals) -> tuple[Array, Array]:
-    """Return (u − m)/s at the edges of the bins for every input, cut, and its kurtosis."""
+    """Return (u − m)/s at the edges of the bins for every input, cut, and its kurtosis.
+
+    Without what few heavy cells add to it.
+    """
     edges, masses = marginals.edges, marginals.masses / marginals.masses.sum(axis=1)[:, None]
     middles = (edges[1:] + edges[:-1]) / 2
     places = np.where(np.isnan(marginals.atoms), middles, marginals.atoms)
     mean = np.sum(masses * places, axis=1)[:, None]
     sd = np.sqrt(np.sum(masses * (places - mean) ** 2, axis=1))[:, None]
     sd = np.maximum(sd, (edges[1] - edges[0]) / 2)
-    kurtosis = np.sum(masses * ((places - mean) / sd) ** 4, axis=1)
+    heavy = np.partition(masses, -FEW, axis=1)[:, [-FEW]]
+    kurtosis = np.sum(np.where(masses < heavy, masses, 0.0) * ((places - mean) / sd) ** 4, axis=1)
     return np.clip((edges - mean) / sd, -FARTHEST_IN_TAILS, FARTHEST_IN_TAILS), kurtosis

@@ -5,16 +5,8 @@ A stage released :math:`\hat A = \sum\phi\,\mathrm{clip}(t - f_0(x), R)/R` and, 
 :math:`E[\phi(f - f_0)]`. The expectation is taken over synthetic rows, corrected by those
 directions in which the noisy B differs from theirs by more than its noise.
 
-Posterior and evidence of a linear Gaussian model in normal equations.
-
-With :math:`w \sim N(0, C)`, :math:`C = LL^\top` and records of precision J and linear term h:
-:math:`S = I + L^\top JL`, :math:`\bar w = LS^{-1}L^\top h` and :math:`V = LS^{-1}L^\top`.
-The evidence is wanted for many C. With :math:`J = RR^\top`,
-:math:`h = Rg` and :math:`K = R^\top CR`,
-
-.. math:: \log p = \tfrac12 g^\top g - \tfrac12 g^\top(I + K)^{-1}g - \tfrac12\log|I + K|
-
-up to a constant of the data.
+In the weights of a dictionary all records together are normal equations of a linear Gaussian model,
+which has a posterior and an evidence.
 """
 
 from __future__ import annotations
@@ -22,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -86,9 +79,27 @@ def gram_correction(B: Array, noisy: Array, noise: float) -> Array:
     return np.asarray(np.eye(N) + np.linalg.solve(B + ridge, moved - B).T)
 
 
-def operator_of(phi: Array, correction: Array) -> Array:
-    """Return H = B̃B⁻¹Φᵀ/m from features at the synthetic rows, one a row of ``phi``."""
-    return np.asarray(correction @ phi.T / len(phi))
+class StageOperator(NamedTuple):
+    """What a stage sees of f: H on values at the synthetic rows, along the eigenvectors Q of B.
+
+    There the sampling errors of a record are independent, as large as the mean ``squares``.
+    """
+
+    H: Array
+    Q: Array
+    squares: Array
+
+
+def stage_operator(phi: Array, noisy: Array, noise_std: float, n: float) -> StageOperator:
+    r"""Return :math:`H = Q^\top\tilde BB^{-1}\Phi^\top/m` of features Φ at m synthetic rows.
+
+    ``noisy`` is the released sum over n rows, ``noise_std`` the sd of the noise on its diagonal.
+    """
+    B = np.asarray(phi.T @ phi / len(phi))
+    correction = gram_correction(B, noisy / n, noise_std / np.sqrt(2.0) / n)
+    squares, Q = np.linalg.eigh(B)
+    H = Q.T @ np.asarray(correction @ phi.T / len(phi))
+    return StageOperator(np.asarray(H), Q, np.maximum(squares, 0.0))
 
 
 @dataclass(frozen=True)
@@ -143,7 +154,10 @@ class WeightBelief:
 
 
 def condition(equations: NormalEquations, C: Array) -> WeightBelief:
-    """Return the posterior of the weights under the prior covariance C."""
+    r"""Return the posterior of the weights under the prior covariance :math:`C = LL^\top`.
+
+    :math:`S = I + L^\top JL`, :math:`\bar w = LS^{-1}L^\top h`, :math:`V = LS^{-1}L^\top`.
+    """
     L = lower_root(C)
     S_root = _root_of_one_plus(L.T @ equations.J @ L)
     half = solve_triangular(S_root, L.T @ equations.h, lower=True, check_finite=False)
@@ -152,7 +166,14 @@ def condition(equations: NormalEquations, C: Array) -> WeightBelief:
 
 
 class Evidence:
-    """log p(records) of one dictionary as a function of θ, for a target of this scale."""
+    r"""log p(records) of one dictionary as a function of θ, for a target of this scale.
+
+    It is wanted for many C. With :math:`J = RR^\top`, :math:`h = Rg` and :math:`K = R^\top CR`,
+
+    .. math:: \log p = \tfrac12 g^\top g - \tfrac12 g^\top(I + K)^{-1}g - \tfrac12\log|I + K|
+
+    up to a constant of the data.
+    """
 
     def __init__(self, equations: NormalEquations, dictionary: Dictionary, scale: float) -> None:
         J = equations.J.copy()
@@ -189,6 +210,14 @@ def _root_of_one_plus(K: Array) -> Array:
     """Return the Cholesky root of I + K, in the memory of K."""
     K[np.diag_indices(len(K))] += 1.0
     return np.asarray(np.linalg.cholesky(K), dtype=np.float64)
+
+
+def common_root(roots: Sequence[Array]) -> Array:
+    """Return a root of the average of covariances that have these roots."""
+    if len(roots) == 1:
+        return roots[0]
+    average = np.mean([root.T @ root for root in roots], axis=0)
+    return np.asarray(lower_root(average).T)
 
 
 def lower_root(C: Array) -> Array:

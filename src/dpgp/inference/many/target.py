@@ -6,18 +6,20 @@ All numbers are in units of the target's scale about its centre.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from dpgp.inference.clip_choice import ClipInterval, best_kappa, guard_interval
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.families import Family
+from dpgp.inference.many.measured import Corrected, Measured
 from dpgp.inference.many.records import (
     Evidence,
     NormalEquations,
     Record,
+    StageOperator,
     WeightBelief,
     climb,
     condition,
@@ -28,35 +30,6 @@ from dpgp.inference.stage import LARGEST_RESIDUAL
 from dpgp.outcomes import Location
 from dpgp.types import Array
 
-SMALLER, LARGER = 0.3, 0.6
-"""Log-normal sds of the residuals' sd about its forecast: surprises are mostly unpleasant. By
-hand."""
-
-
-def residual_sd(
-    square: float,
-    noise: float,
-    clip: float,
-    forecast: float,
-    n: float,
-    law: ResidualLaw | None,
-) -> float:
-    """Return the posterior of the residuals' sd about its forecast, given a clipped mean square.
-
-    ``square`` is the released mean of (clip(r)/R)², ``noise`` the sd of its noise. Without a law
-    nothing was clipped.
-    """
-    taus = forecast * np.exp(np.linspace(-1.5, 2.0, 141))
-    m = np.asarray(taus**2 if law is None else law.second_moment(clip, taus)) / clip**2
-    spread = np.where(taus < forecast, SMALLER, LARGER)
-    doubt = 0.0 if law is None else law.doubt(clip, taus) / clip**2
-    sampling = np.maximum(m * (1 - m), 0.0) / n
-    misfit = (square - m) ** 2 / (noise**2 + doubt**2 + sampling + 1e-12)
-    log_p = -0.5 * (misfit + (np.log(taus / forecast) / spread) ** 2)
-    p = np.exp(log_p - log_p.max())
-    return float(np.exp(p @ np.log(taus) / p.sum()))
-
-
 FIRST_CLIP = 1.5  # sds of the target, whose law is not known yet; by hand
 DOUBT = 0.2
 """Relative error of the synthetic B in moving a record to another centre; by hand. In a
@@ -64,15 +37,6 @@ prototype other values gained nothing clear."""
 
 EXPLAINED = 0.8
 """Share of a move of the centre that is taken to explain residuals: some is noise. By hand."""
-
-NEARLY_ALL = 0.75
-"""Mean clipped square from which on nearly all residuals were clipped; it is two thirds where half
-of those of a bell were. By hand."""
-
-
-LEAST_SQUARE = 0.02
-"""Least mean clipped square of residuals that a noisy one is taken for, unless nothing is clipped
-and residuals are far below the clip. By hand."""
 
 LEAST_PART = 0.25
 """Part of what is not explained of the target's variance that residuals keep before their law is
@@ -88,26 +52,6 @@ class Centre:
 
     weights: Array
     values: Array
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One target's part of a stage's release, divided by the number of rows."""
-
-    cross: Array  # Σφ clip(r)/R / n, along the eigenvectors of B
-    square: float  # Σ(clip(r)/R)² / n
-    noise: float  # sd of the noise on ``cross``
-    square_noise: float
-    share: float  # of all stages that asked the same rows
-    rows: float  # that were asked
-    fraction: float  # of all rows
-
-
-class Corrected(NamedTuple):
-    """What clipping left of the signal of a stage, and what its mean (clip(r)/R)² is taken for."""
-
-    slope: float
-    square: float
 
 
 @dataclass
@@ -134,6 +78,7 @@ class Target:
     unknown: float = 1.0
     measured: tuple[float, Array] = (1.0, np.zeros(1))
     corrected: Corrected | None = None
+    earlier: Callable[[Dictionary], NormalEquations] | None = None
 
     def __post_init__(self) -> None:
         self.clip = self.clip or first_clip(self.location, self.kappa)
@@ -159,32 +104,17 @@ class Target:
         centre = float(np.abs(self.centre_at_synthetic).max())
         return min(LARGEST_RESIDUAL, 1.0 + centre) / scale
 
-    def take(self, measured: Measured, operator: Array, squares: Array) -> None:
-        """Take a stage's release; ``squares`` are mean squares along those eigenvectors."""
-        law = self.law if self.location.is_clipped else None
-        self.tau = residual_sd(
-            measured.square, measured.square_noise, self.clip, self.forecast, measured.rows, law
-        )
-        filled = measured.square > NEARLY_ALL and measured.square_noise < 0.15
-        self.was_useless = filled and self.clip < self.widest and self.location.is_clipped
+    def take(self, measured: Measured, seen: StageOperator) -> None:
+        """Take a stage's release, and what the stage sees of f."""
+        is_clipped = self.location.is_clipped
+        self.tau = measured.residual_sd(self.clip, self.forecast, self.law if is_clipped else None)
+        self.was_useless = measured.nearly_all_clipped and is_clipped and self.clip < self.widest
         if self.was_useless:
             self.clip = self.tau = self.forecast = min(2.0 * self.clip, self.widest)
             self.corrected = None
             return
-        least = min(LEAST_SQUARE, (self.tau / self.clip) ** 2)
-        slope, square = self._slope(self.tau), float(np.clip(measured.square, least, 1.0))
-        self.corrected, scale = Corrected(slope, square), self.clip / slope
-        rows = measured.rows * measured.share
-        sampling = square * squares / rows * scale**2
-        variance = (measured.noise * scale) ** 2 + sampling
-        record = Record(
-            operator,
-            measured.cross * scale,
-            variance,
-            self.centre.values,
-            sampling,
-            measured.fraction,
-        )
+        self.corrected = measured.corrected(self.clip, self.tau, self._slope(self.tau))
+        record = measured.record(self.corrected, self.clip, seen, self.centre.values)
         self.records.append(record)
         self._judge(measured)
 
@@ -259,15 +189,45 @@ class Target:
         self.believe(dictionary)
         return value
 
+    def start(self, dictionary: Dictionary, noise: float) -> None:
+        """Take residuals from what earlier releases say, of observations with noise of this sd."""
+        self.learn(dictionary)
+        values = self.base(dictionary) + dictionary.at_synthetic(self.belief.mean)
+        self.centre = Centre(self.belief.mean, values)
+        self.unknown = self._spread(dictionary)
+        self.tau = self.forecast = math.hypot(noise, math.sqrt(self.unknown))
+        self.measured = (self.forecast, values)
+        self.clip = (
+            min(self.kappa * self.forecast, self.widest)
+            if self.location.is_clipped
+            else self._largest_residual
+        )
+
     def weigh(self, dictionary: Dictionary) -> float:
         """Read all records, and choose hyperparameters by their evidence; return it."""
-        if not self.records:
+        if not self.records and self.earlier is None:
             return 0.0
         self.equations = self.read(dictionary, self.centre.values)
         evidence = Evidence(self.equations, dictionary, self.location.scale)
         for _ in range(dictionary.family.sweeps):
             self.theta, value = climb(evidence, dictionary.family, self.theta)
         return value
+
+    def forget_if_moved(self, dictionary: Dictionary) -> None:
+        """Drop what earlier releases say where the new records are likelier without it.
+
+        p(new | earlier) = p(both)/p(earlier) against p(new), where nothing is known.
+        """
+        if self.earlier is None or not self.records:
+            return
+        told, both = self.earlier(dictionary), self.read(dictionary, self.centre.values)
+        new = NormalEquations(both.J - told.J, both.h - told.h)
+        scale = self.location.scale
+        of_both, of_told, of_new = (
+            Evidence(each, dictionary, scale)(self.theta) for each in (both, told, new)
+        )
+        if of_new > of_both - of_told:
+            self.earlier = None
 
     def believe(self, dictionary: Dictionary) -> None:
         """Update the weights by the records as they were read last."""
@@ -297,8 +257,12 @@ class Target:
             self.clip = self._largest_residual
         elif not self.has_failed:
             self.clip = min(self.clip, self.kappa * self.forecast)
+        self.unknown = self._spread(dictionary)
+
+    def _spread(self, dictionary: Dictionary) -> float:
+        """E[(f − m)²] over the synthetic rows."""
         root, C = self.belief.root, dictionary.second_moments
-        self.unknown = float(np.sum((root @ C) * root))
+        return float(np.sum((root @ C) * root))
 
     @property
     def least_sd(self) -> float:
@@ -341,8 +305,11 @@ class Target:
 
     def read(self, dictionary: Dictionary, centre: Array) -> NormalEquations:
         """Read all records in a dictionary, from a centre at the synthetic rows."""
-        base = self.base(dictionary)
-        return read_records(self.records, dictionary, base, centre, self.doubt)
+        base, earlier = self.base(dictionary), self.earlier and self.earlier(dictionary)
+        if not self.records and earlier is not None:
+            return earlier
+        own = read_records(self.records, dictionary, base, centre, self.doubt)
+        return own if earlier is None else NormalEquations(own.J + earlier.J, own.h + earlier.h)
 
     def starting_in(self, family: Family) -> Target:
         """Return the same target, to learn in another family."""

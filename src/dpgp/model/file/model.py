@@ -61,7 +61,7 @@ from dpgp.model.file.releases import (
 )
 from dpgp.model.file.settings import settings_from_json, settings_to_json
 from dpgp.model.fitted import FittedModel, model_class
-from dpgp.packed import check_room, pack_document, unpack_documents
+from dpgp.packed import check_room, content_digest, pack_document, unpack_documents
 from dpgp.privacy.certificate import Certificate
 
 KIND = "dpgp model"
@@ -94,6 +94,7 @@ _OPTIONAL = (
     "shifts",
     "log_odds",
     "records",
+    "records_digest",
     "members",
     "class_weights",
     "class_cuts",
@@ -139,6 +140,8 @@ def encode(model: FittedModel, records: bool = True) -> dict[str, Any]:
         "stages": stages_to_json(model.stages),
     }
     document |= {"findings": dict(model.findings)} if model.findings else {}
+    if model.records_digest is not None:
+        document["records_digest"] = model.records_digest
     if records and model.recorded is not None:
         document["records"] = records_to_json(model.recorded)
     if model.members:
@@ -192,11 +195,12 @@ def decode(document: Any) -> FittedModel:
         log_odds=log_odds_from_json(document, len(models), options.outcome),
         recorded=_records(document, features, stages, options.max_rows_per_unit, columns),
         members=members,
+        records_digest=_digest_of_records(document, members),
     )
     _check_settings(model)
     _check_predictions(model)
     if "id" in document and document["id"] != model.id:  # older files have none
-        raise ModelFileError("`id` does not follow from the sums in `stages`.")
+        raise ModelFileError("`id` does not follow from the sums in `stages` and `records_digest`.")
     return model
 
 
@@ -232,6 +236,18 @@ def _records(
         return None
     check_room(document["records"])
     return records_from_json(document["records"], features, stages, rows, columns)
+
+
+def _digest_of_records(document: dict[str, Any], members: tuple[FittedModel, ...]) -> str | None:
+    """Return what binds records, or members, to the id; None in files of earlier versions."""
+    if "records_digest" not in document:
+        return None
+    stated = as_text(document["records_digest"], "records_digest")
+    held = [member.id for member in members] or document.get("records")
+    where = "members" if members else "records"
+    if held is not None and content_digest(held, where) != stated:
+        raise ModelFileError(f"`{where}` are not those of `records_digest`.")
+    return stated
 
 
 def _check_settings(model: FittedModel) -> None:

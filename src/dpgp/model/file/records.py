@@ -26,6 +26,7 @@ from dpgp.features.inducing import InducingFeatures, ProjectedFeatures
 from dpgp.features.linear import LinearFeatures, UnitLine
 from dpgp.inference.guard import BiasPrior
 from dpgp.inference.recorded import (
+    WHOLE_BOUNDS,
     Corrections,
     GridRecords,
     MetricRecords,
@@ -36,7 +37,7 @@ from dpgp.inference.recorded import (
 )
 from dpgp.kernels.known import kernel_from_json, kernel_to_json
 from dpgp.outcomes import Location
-from dpgp.packed import DOUBLE, SINGLE, pack, unpack
+from dpgp.packed import DOUBLE, SINGLE, content_digest, pack, unpack
 from dpgp.types import Array
 
 VERSION = 1
@@ -64,6 +65,11 @@ def records_to_json(recorded: Recorded) -> dict[str, Any]:
     raise ModelFileError("records of this kind cannot be saved.")
 
 
+def digest_of_records(recorded: Recorded | None) -> str | None:
+    """Return what an id covers of them; None where nothing was recorded."""
+    return None if recorded is None else content_digest(records_to_json(recorded), "records")
+
+
 def records_from_json(
     value: Any, features: WrittenMap, stages: Sequence[Any], rows_per_unit: int, coordinates: int
 ) -> Recorded:
@@ -83,10 +89,21 @@ def records_from_json(
     ]
     biases = tuple(_bias(target["bias"]) for target in read)
     guards = tuple(_guard(target["guard"], coordinates, len(places)) for target in read)
+    follows = tuple(_follows(target, len(places)) for target in read)
     if kind == GRID:
         given = _items(fields["corrections"], "records.corrections", len(stages))
         found = tuple(_corrections(each, len(stages[0])) for each in given)
-        return GridRecords(features, places, tuple(stages[0]), found, biases, guards, rows_per_unit)
+        return GridRecords(
+            places=places,
+            locations=(WHOLE_BOUNDS,) * len(stages),
+            biases=biases,
+            guards=guards,
+            follows=follows,
+            features=features,
+            gram_stages=tuple(stages[0]),
+            corrections=found,
+            rows_per_unit=rows_per_unit,
+        )
     dictionaries = [
         _dictionary(each, coordinates)
         for each in as_items(fields["dictionaries"], "records.dictionaries", len(stages[0]) + 1)
@@ -94,13 +111,15 @@ def records_from_json(
     locations = _items(fields["locations"], "records.locations", len(stages))
     told = _items(fields["stages"], "records.stages", len(stages[0]))
     return MetricRecords(
-        places,
-        float(stages[0][0].n),
-        tuple(_location(each) for each in locations),
-        tuple(_stage(each, dictionaries, coordinates, len(places), len(stages)) for each in told),
-        biases,
-        guards,
-        tuple(_follows(target, len(places)) for target in read),
+        places=places,
+        locations=tuple(_location(each) for each in locations),
+        biases=biases,
+        guards=guards,
+        follows=follows,
+        n=float(stages[0][0].n),
+        stages=tuple(
+            _stage(each, dictionaries, coordinates, len(places), len(stages)) for each in told
+        ),
     )
 
 

@@ -47,7 +47,7 @@ export function drawCurve(points, chosen, left, outcome, room) {
   svg.append(
     shape("text", { x: (x0 + width - right) / 2, y: height - 6, class: "name", "text-anchor": "middle" }, "ε"),
     shape("text", { x: 0, y: 0, class: "name", "text-anchor": "middle", transform: `translate(13 ${(top + height - bottom) / 2}) rotate(-90)` },
-      outcome.length > 24 ? "expected error" : `expected error of ${outcome}`));
+      "expected error"));
   if (points.length > 1) svg.append(...lines(points, x, y));
   if (left > 0 && left < Math.max(...ends)) {
     const at = Math.max(x(left), x0);

@@ -93,10 +93,12 @@ function wholeWeight(column, k) {
 function ends(column, k) {
   const low = numberInput(`low-${k}`, column.low, { oninput: () => { column.low = low.value; } });
   const high = numberInput(`high-${k}`, column.high, { oninput: () => { column.high = high.value; } });
-  const parts = [
-    field(boundLabel("Lowest", column), low), field(boundLabel("Highest", column), high,
-      column.role === "number" ? "Two numbers, or two dates as 2019-01-31." : undefined),
-  ];
+  const parts = [field(boundLabel("Lowest", column), low), field(boundLabel("Highest", column), high)];
+  if (column.role === "number") {
+    const id = `ends-${k}-help`;
+    for (const input of [low, high]) input.setAttribute("aria-describedby", id);
+    parts.push(el("p", { class: "hint", id }, "Two numbers, or two dates as 2019-01-31."));
+  }
   const { hint } = column;
   if (hint && "low" in hint) {
     parts.push(hintButton(`${hint.low} to ${hint.high}`, hint.why, () => {

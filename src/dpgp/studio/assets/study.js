@@ -49,7 +49,14 @@ export function takeTable(table) {
 
 export const withRole = (...roles) => state.columns.filter(({ role }) => roles.includes(role));
 
-export const levelsOf = (text) => text.split(/[\n,;]/).map((level) => level.trim()).filter(Boolean);
+// One a line; in a single line commas and semicolons are between them, but not within quotes.
+export function levelsOf(text) {
+  const lines = text.trim().split("\n");
+  const found = lines.length > 1 ? lines : lines[0].match(/\s*"(?:[^"]|"")*"|[^,;]+/g) ?? [];
+  return found.map((level) => unquoted(level.trim())).filter(Boolean);
+}
+
+const unquoted = (text) => (/^"(?:[^"]|"")*"$/.test(text) ? text.slice(1, -1).replaceAll('""', '"') : text);
 
 export const isYesNo = () => state.kind === "classes";
 
