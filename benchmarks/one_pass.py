@@ -3,14 +3,15 @@
     OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py time [rows ...]
     OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py errors
     OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py points [repeats]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py last
     OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py files [rows]
 
 The first prints seconds of the processor of all threads, how many times those of scikit-learn's
 boosted trees on the same rows they are, the error of f over its sd, and the peak of memory, with
 secure noise as in a fit that is published. The second compares errors on the same rows and seeds,
 at a budget where parts are asked of fewer rows, each of which tells more. The third does the same
-for early stages with fewer inducing points, and with all. The last runs `dpgp fit` on a file of
-Parquet with two inputs, and on one with six.
+for early stages with fewer inducing points, and with all, the fourth for fewer last stages over
+all rows. The last runs `dpgp fit` on a file of Parquet with two inputs, and on one with six.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from workshop import python, write_table
 
 from dpgp import PrivateGPRegressor
+from dpgp.inference.many import plan
 from dpgp.inference.many.plan import EARLY_POINTS, MOST_POINTS
 from dpgp.steps import known
 from dpgp.types import Array
@@ -131,6 +133,14 @@ def points(repeats: int) -> None:
                 print(f"{name:>10} {seed} {most:>4} points {seconds:7.1f} s {error:7.4f}")
 
 
+def last_stages() -> None:
+    """Print one line for every number of last stages, of 400,000 rows: nμ = 95,000."""
+    for deal in (plan.DEAL, plan.Deal(2, 0.4), plan.Deal(1, 0.5)):
+        plan.DEAL = deal
+        seconds, error = fitted("waves", 400_000, epsilon=1.0, random_state=0)
+        print(f"     waves L = {deal.last}, a = {deal.share} {seconds:7.1f} s {error:7.4f}")
+
+
 def files(rows: int) -> None:
     """Print core-seconds, time and memory of `dpgp fit` of a file, by the number of inputs."""
     with tempfile.TemporaryDirectory() as folder:
@@ -150,6 +160,8 @@ if __name__ == "__main__":
         errors()
     elif sys.argv[1:2] == ["points"]:
         points(int((sys.argv[2:] or ["1"])[0]))
+    elif sys.argv[1:2] == ["last"]:
+        last_stages()
     elif sys.argv[1:2] == ["files"]:
         files(int(float((sys.argv[2:] or ["1e7"])[0])))
     else:
