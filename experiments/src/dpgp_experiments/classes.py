@@ -33,7 +33,7 @@ from dpgp.privacy.calibration import epsilon_of_mu, mu_of_epsilon_delta
 from dpgp.report.style import SERIES, panels, styled
 from dpgp.types import Array, Integers
 from dpgp_experiments.outcome import Assignment, Outcome
-from dpgp_experiments.packaged_tables import MARRIAGES, STATSMODELS, VOTERS
+from dpgp_experiments.packaged_tables import IN_FILES, MARRIAGES, VOTERS
 from dpgp_experiments.simulated import generator
 from dpgp_experiments.tables import Estimate, Record
 from dpgp_experiments.tasks import Task
@@ -224,7 +224,7 @@ def _graded_tasks() -> list[ClassTask]:
     """Return outcomes in grades, from people's ratings; incomplete rows are left out."""
     if find_spec("statsmodels") is None:
         return []
-    tables = (table for table in STATSMODELS if table.known in GRADED)
+    tables = (table for table in IN_FILES if table.known in GRADED)
     return [_graded(table.read().complete_rows()) for table in tables]
 
 
