@@ -60,6 +60,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         sample_weight: Any = None,
         target: str | Sequence[str] | None = None,
         decimal: str = ".",
+        prior_model: Any = None,
         verbose: bool = False,
     ) -> Self:
         """Fit to rows ``X`` and targets ``y``; ``units`` tells which rows are of one person.
@@ -74,6 +75,10 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         ``w / weight_bound`` of itself, and estimates are of the weighted population.
         docs/how-to/weights.md.
 
+        With ``prior_model``, a model of other people and the same columns, or its file, the fit
+        starts from there and adds to it: what was released costs nothing. Where the curve has
+        moved the new rows alone are believed, and ``health_`` says so. docs/how-to/pooling.md.
+
         Every fit spends, also those of ``cross_val_score`` and of a search. What looks wrong
         afterwards is a :class:`~dpgp.report.health.HealthWarning`. Whatever was fitted to the same
         rows before, as a ``StandardScaler``, voids the certificate; a warning says so where a
@@ -83,7 +88,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         if names := learned_before():
             warnings.warn(in_words(names), VoidCertificateWarning, stacklevel=2)
         with _shown(verbose):
-            self._fit(X, y, units, sample_weight, target, decimal)
+            self._fit(X, y, units, sample_weight, target, decimal, prior_model)
         if self.health_:
             warnings.warn(" ".join((LOOKS_WRONG, *self.health_)), HealthWarning, stacklevel=2)
         return self
@@ -96,10 +101,11 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         weights: Any,
         target: str | Sequence[str] | None,
         decimal: str,
+        prior_model: Any,
     ) -> None:
         self._check_weights(weights)
         if target is not None:
-            self._fit_table(X, y, units, weights, target, decimal)
+            self._fit_table(X, y, units, weights, target, decimal, prior_model)
             return
         if decimal != ".":
             raise ValueError("`decimal` needs files: pass their paths as `X`, and `target`.")
@@ -109,7 +115,9 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         kinds = kinds_of(X, self.bounds, categories)
         X, y = self._validated(X, y, kinds, self._codes(X, y))
         targets = y[None] if y.ndim == 1 else y.T
-        options = self._options(X.shape[1], len(targets), units is not None, categories, called)
+        options = self._options(
+            X.shape[1], len(targets), units is not None, categories, called, prior_model
+        )
         if weights is not None:
             weights = numeric_vector(weights, len(X), "sample_weight")
         rows = scaled_rows(X, targets, options, units, self.random_state, weights)
@@ -117,7 +125,14 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         self._targets_are_columns = y.ndim > 1
 
     def _fit_table(
-        self, table: Any, y: Any, unit: Any, weight: Any, target: str | Sequence[str], decimal: str
+        self,
+        table: Any,
+        y: Any,
+        unit: Any,
+        weight: Any,
+        target: str | Sequence[str],
+        decimal: str,
+        prior_model: Any,
     ) -> None:
         """Fit to the columns of a table that ``bounds`` and ``categories`` name, or all others."""
         if y is not None:
@@ -130,7 +145,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
         categories = read_categories(self.categories, names, len(names))
         options = self._options(
-            len(names), len(asked.targets), unit is not None, categories, asked.targets
+            len(names), len(asked.targets), unit is not None, categories, asked.targets, prior_model
         )
         with opened_engine(self.engine) as workers:
             threads, seed = thread_count(self.n_jobs), self.random_state
@@ -145,6 +160,10 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
             source = noise_source(self.random_state)
             self.model_ = fit_alone_or_jointly(self.site, rows, options, source, threads, ledger)
         self._count(self.model_.certificate)
+        if options.prior_model is not None:
+            from dpgp.pooling.update import updated
+
+            self.model_ = updated(self.model_)
 
     def _warn_before(self, rows: Source, options: Options) -> None:
         """Say before the first release what the command line says too, and what the sum will be."""
@@ -204,6 +223,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
         per_person: bool,
         categories: Categories,
         target_names: Sequence[str] | None = None,
+        prior_model: Any = None,
     ) -> Options:
         names = getattr(self, "feature_names_in_", None)
         # what the table does not have asks for a kind of outcome
@@ -213,6 +233,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
             box=Box.from_bounds(self.bounds, columns, names, categories=categories),
             target_box=self._target_box(targets, target_names),
             per_person=per_person,
+            prior_model=prior_model,
             **asked,
         )
 

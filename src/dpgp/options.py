@@ -13,6 +13,7 @@ from dpgp.domain import Box
 from dpgp.inference.hyperparameters import default_kernel
 from dpgp.missing_codes import NOWHERE, ColumnCodes
 from dpgp.outcomes import NUMBER, OutcomeKind, outcome_of
+from dpgp.prior_model import PriorModel
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.study.errors import RefusedError
 from dpgp.study.study import UNIT_NEEDED
@@ -37,7 +38,7 @@ class Options:
     ``families`` and ``inducing_points`` are None where the plan chooses them; points are scaled to
     [−1, 1]^D. ``own_kernels`` is empty where the default kernel is taken. ``per_person`` says
     whether rows are told apart by person. ``weight_bound`` is the weight of a whole row, None where
-    all are.
+    all are. ``prior_model`` is the earlier model that the fit starts from, if it does from any.
     """
 
     epsilon: float
@@ -59,6 +60,7 @@ class Options:
     warp: bool = True
     calibrate: bool = True
     outcome: OutcomeKind = NUMBER
+    prior_model: PriorModel | None = None
 
     @classmethod
     def parse(cls, *, box: Box, target_box: Box, per_person: bool = False, **asked: Any) -> Options:
@@ -67,8 +69,8 @@ class Options:
         What the table of options does not have asks for a kind of outcome. The guarantee itself is
         checked by the books.
         """
-        options = parsed_options()
-        others = asked.keys() - {option.name for option in options}
+        known = parsed_options()
+        others = asked.keys() - {option.name for option in known}
         wishes = {name: as_true_or_false(name, asked[name]) for name in others}
         kind = outcome_of(target_box, wishes)
         if box.categories:
@@ -77,7 +79,7 @@ class Options:
             option.name: option.value.parsed(
                 option.name, asked.get(option.name, option.default), box, target_box
             )
-            for option in options
+            for option in known
         }
         families, points = values.pop("features"), values["inducing_points"]
         if points is not None:
@@ -86,7 +88,7 @@ class Options:
             raise RefusedError(UNIT_NEEDED, code="no-units")
         if not per_person:  # a row is the first of its unit, and the only one
             values["rows_of_unit"] = RowsOfUnit.FIRST
-        return cls(
+        options = cls(
             box=box,
             target_box=target_box,
             own_kernels=values.pop("kernel"),
@@ -96,6 +98,9 @@ class Options:
             outcome=kind,
             **values,
         )
+        if options.prior_model is not None:
+            options.prior_model.check(options)
+        return options
 
     @property
     def columns(self) -> int:

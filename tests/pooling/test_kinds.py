@@ -78,7 +78,7 @@ def drawn(kind, f, rng):
     return y, PrivateGPClassifier, {"classes": ["a", "b", "c"]}
 
 
-def fitted(kind, k):
+def fitted(kind, k, **start):
     rng = np.random.default_rng(k + 3)
     X = table(kind.rows[k], kind.columns, rng)
     y, estimator, asked = drawn(kind.outcome, function(X), rng)
@@ -90,12 +90,12 @@ def fitted(kind, k):
         kind.epsilons[k],
         1e-5,
         bounds=bounds,
-        random_state=k,
+        random_state=k + 10 * len(start),
         weight_bound=bound,
         **asked | kind.asked,
     )
     given = {} if bound is None else {"sample_weight": rng.uniform(0.2, 1.0, len(X)) * bound}
-    return gp.fit(X, y, **given).model_
+    return gp.fit(X, y, **given, **start).model_
 
 
 MIXED = ("age", "dose", "site")
@@ -144,6 +144,30 @@ def test_models_of_every_kind_are_pooled_and_come_back(name, tmp_path):
     else:
         low, high = both.predict_interval(X, 0.9)
         assert np.all(low <= high)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_fits_of_every_kind_start_from_an_earlier_model(name, tmp_path):
+    kind = KINDS[name]
+    last = fitted(kind, 0)
+    both = fitted(kind, 1, prior_model=last)
+    assert [member.id for member in both.members[:1]] == [last.id]
+    X = table(200, kind.columns, np.random.default_rng(0))
+    mean, sd = both.mean(X, return_std=True, latent=True)
+    assert np.all(sd > 0)
+    first = mean if mean.ndim == 1 else mean[:, 0]
+    assert abs(np.corrcoef(first, function(X))[0, 1]) > 0.7
+    new = both.members[1]
+    assert {release.label for release in new.certificate.releases}.isdisjoint(
+        {"target histograms", "input histograms", "linear stage"}
+    )
+    assert new.certificate.epsilon == kind.epsilons[1]
+    both.save(tmp_path / "both.json")
+    found = verify(tmp_path / "both.json")
+    assert all(each.holds or "simulation" in each.detail for each in found)  # seeded noise
+    again = load(tmp_path / "both.json")
+    assert again.members[1].options.prior_model.id == last.id
+    np.testing.assert_allclose(again.mean(X), both.mean(X), rtol=1e-9)
 
 
 def test_releases_with_weights_are_not_pooled_with_releases_without():

@@ -115,7 +115,20 @@ REGISTRY = {
         "dpgp_experiments.pool",
         "Models of parts of the rows, pooled, beside one fit and averages of predictions",
         3,
-        parts=("sinc", "growth", "six inputs", "wave", "corrupt"),
+        parts=("sinc", "growth", "six inputs", "wave", "unequal"),
+    ),
+    "pool-agreement": Experiment(
+        "dpgp_experiments.pool_agreement",
+        "Whether a wrong unit among ten releases is found, and how often releases alike are told "
+        "apart",
+        3,
+        parts=("corrupt", "alarms"),
+    ),
+    "pool-two": Experiment(
+        "dpgp_experiments.pool_two",
+        "Two releases, pooled or averaged: bias and spread",
+        40,
+        parts=("sinc", "wave"),
     ),
     "frame": Experiment(
         "dpgp_experiments.frame",

@@ -94,7 +94,8 @@ def fit(
             raw = read_rows(source, study, workers, show_lines=show_lines)
             show_and_ask(study, _expected_rows(raw, study), yes=yes, json=json)
             with working("Fitting"):
-                model = of_study(fit_study(study, raw, purse), study)
+                release = of_study(fit_study(study, raw, purse), study)
+                model = with_earlier(release)
         save_model(model, path, overwrite=force, records=records)
     report_model(model, path, json)
 
@@ -170,6 +171,15 @@ def of_study(model: FittedModel, study: Study) -> FittedModel:
     from dataclasses import replace
 
     return replace(model, certificate=model.certificate.of_study(study.record))
+
+
+def with_earlier(release: FittedModel) -> FittedModel:
+    """Return what a fit and the model that it started from, if any, say together."""
+    from dpgp.pooling.update import updated
+    from dpgp.privacy.certificate import spending_noted
+
+    with spending_noted(lambda: release.certificate):
+        return updated(release)
 
 
 def save_model(

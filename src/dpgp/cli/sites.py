@@ -17,6 +17,7 @@ from dpgp.cli.fit import (
     report_model,
     save_model,
     show_and_ask,
+    with_earlier,
 )
 from dpgp.cli.output import Screen, failures_in_words, print_files, shown
 from dpgp.progress import working
@@ -122,6 +123,6 @@ def fit(
             show_and_ask(said, said.rows if counted is None else counted, yes=yes, json=json)
             with working("Fitting"):
                 fitted = fit_in(meeting, raw, options, thread_count(None), purse)
-        model = of_study(fitted, said)
+        model = with_earlier(of_study(fitted, said))
         save_model(model, path, overwrite=force)
     report_model(model, path, json)

@@ -44,7 +44,8 @@ class Difference:
     """How a release differs from all others, where that stands out most.
 
     ``z`` is the difference over its sd if there were none, ``p_value`` how likely a larger one is
-    anywhere, over all places and releases. ``difference`` and ``sd`` are in units of the target.
+    anywhere, over all places, releases and targets. ``difference`` and ``sd`` are in units of the
+    target.
     """
 
     release: str
@@ -54,6 +55,7 @@ class Difference:
     difference: float
     sd: float
     place: Mapping[str, Any]
+    against: str = "the others"
 
     @property
     def is_real(self) -> bool:
@@ -68,7 +70,7 @@ class Difference:
         doubt = "beyond noise" if self.is_real else "within noise"
         return (
             f"{self.release} has {self.target} {abs(self.difference):.3g} ± {self.sd:.2g} {more} "
-            f"than the others at {where} (z = {self.z:.1f}, p = {self.p_value:.2g}; {doubt})"
+            f"than {self.against} at {where} (z = {self.z:.1f}, p = {self.p_value:.2g}; {doubt})"
         )
 
 
@@ -109,7 +111,7 @@ def compare(fit: PooledFit, state: PooledState, names: Sequence[str]) -> Release
         while len(left) > 1:
             tested = [_difference(fit, state, target, told, k, left, names) for k in left]
             if len(left) == 2 or not any(each.is_real for each in tested):
-                found += tested if len(left) > 2 else tested[:1]
+                found += tested if len(left) > 2 else tested[-1:]
                 break
             odd = _oddest([told.readings[k] for k in left], L)
             if not tested[odd].is_real:
@@ -172,6 +174,7 @@ def _difference(
     z = (G.T @ e) / sd
     most = int(np.argmax(np.abs(z)))
     tests = len(left) if len(left) > 2 else 1  # of two releases one test is the other's mirror
+    tests *= len(state.targets)
     p_value = min(1.0, tests * _p_of_largest(covariance / np.outer(sd, sd), abs(float(z[most]))))
     # what is left of d's variance once e is seen
     spread = phi[:, most] @ C @ phi[:, most] - (J @ C @ phi[:, most]) @ G[:, most]
@@ -184,6 +187,7 @@ def _difference(
         unit * float(G[:, most] @ e),
         unit * math.sqrt(max(float(spread), 0.0)),
         _place(fit, U[most]),
+        names[1 - release] if len(names) == 2 else "the others",
     )
 
 

@@ -31,15 +31,7 @@ def check_poolable(models: Sequence[FittedModel], names: Sequence[str]) -> None:
     if len(models) < 2:
         raise PoolingError("pooling needs two models or more", "pass a list of them")
     for model, name in zip(models, names, strict=True):
-        if model.recorded is None:
-            raise PoolingError(
-                f"{name} has no records of what its stages measured",
-                Words(
-                    "ask for it as it was saved with `records=True`",
-                    "ask for it as dpgp fit writes it without --no-records",
-                ),
-                code="no-records",
-            )
+        check_recorded(model, name)
     ids = [model.id for model in models]
     for k, (model, name) in enumerate(zip(models, names, strict=True)):
         if model.id in ids[:k]:
@@ -49,7 +41,7 @@ def check_poolable(models: Sequence[FittedModel], names: Sequence[str]) -> None:
                 "pass every release once",
                 code="pooled-twice",
             )
-        different = _difference(models[0], model)
+        different = difference(models[0].options, model.options)
         if different:
             raise PoolingError(
                 f"{name} differs from {names[0]} in {different}",
@@ -58,9 +50,21 @@ def check_poolable(models: Sequence[FittedModel], names: Sequence[str]) -> None:
             )
 
 
-def _difference(first: FittedModel, other: FittedModel) -> str:
-    """Return what keeps two models apart, nothing where nothing does."""
-    one, two = first.options, other.options
+def check_recorded(model: FittedModel, name: str) -> None:
+    """Raise where a model cannot be read again."""
+    if model.recorded is None:
+        raise PoolingError(
+            f"{name} has no records of what its stages measured",
+            Words(
+                "ask for it as it was saved with `records=True`",
+                "ask for it as dpgp fit writes it without --no-records",
+            ),
+            code="no-records",
+        )
+
+
+def difference(one: Options, two: Options) -> str:
+    """Return what keeps two studies apart, nothing where nothing does."""
     if type(one.outcome) is not type(two.outcome) or one.outcome.labels != two.outcome.labels:
         return "its kind of outcome"
     if one.learns_metric != two.learns_metric:
@@ -136,6 +140,7 @@ def common_options(models: Sequence[FittedModel], certificate: Certificate) -> O
     return replace(
         models[0].options,
         weight_bound=bounds.pop() if len(bounds) == 1 else None,
+        prior_model=None,
         epsilon=certificate.epsilon,
         delta=certificate.delta,
         neighbours=certificate.neighbours,

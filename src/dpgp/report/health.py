@@ -177,7 +177,12 @@ def check_health(model: FittedModel) -> tuple[str, ...]:
 
 
 def different_curves(model: FittedModel) -> list[str]:
-    """Say which of several pooled releases is not about the function of the others."""
+    """Say which of several pooled releases is not about the function of the others.
+
+    Or that a fit is not about that of the model that it started from.
+    """
+    if moved := model.findings.get("update"):
+        return [f"The curve has moved, so that the new rows alone are believed: {moved}."]
     found = model.findings.get("pooled", {})
     if not any(found.get("between", ())):
         return []

@@ -73,6 +73,9 @@ LABELS_BY_PREDICTION = LabelsByPrediction.label
 OF_MANY_INPUTS: tuple[type[Step], ...] = (TargetHistograms, LinearStage, CellCounts)
 """Kinds that only a fit with synthetic rows takes."""
 
+TOLD_BEFORE: tuple[type[Step], ...] = (TargetHistograms, InputHistograms, LinearStage)
+"""Kinds that a fit does not take where an earlier model tells where inputs and targets lie."""
+
 BETWEEN_STAGES: tuple[type[Step], ...] = (ResidualHistograms,)
 """Kinds of steps that come after the first stages, whatever their place among the kinds."""
 
@@ -87,7 +90,8 @@ def kinds_of(options: Options) -> tuple[type[Step], ...]:
     """Return the kinds of steps of a fit, in their order."""
     of_inputs = () if options.learns_metric else OF_MANY_INPUTS
     of_labels = () if len(options.outcome.labels) == YES_AND_NO else (LabelsByPrediction,)
-    return tuple(kind for kind in KINDS if kind not in (*of_inputs, *of_labels))
+    told = () if options.prior_model is None else TOLD_BEFORE
+    return tuple(kind for kind in KINDS if kind not in (*of_inputs, *of_labels, *told))
 
 
 def planned_steps(purse: Purse, kinds: Sequence[type[Step]] | None = None) -> tuple[Step, ...]:

@@ -12,6 +12,8 @@ import numpy as np
 
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.inference.conformal import Calibration
+from dpgp.inference.earlier import Earlier
+from dpgp.inference.few.before import ToldBefore
 from dpgp.inference.few.fit import FixedFit
 from dpgp.inference.few.target import TargetFit
 from dpgp.inference.frame import Fit
@@ -31,9 +33,10 @@ from dpgp.model.input_model import InputDensity
 from dpgp.model.log_odds import log_odds_of
 from dpgp.options import Options
 from dpgp.outcomes import Location
-from dpgp.planning.design import asked_features, choose_design
+from dpgp.planning.design import Design, asked_features, choose_design
 from dpgp.planning.file_room import DENSITY_POINTS, most_points
 from dpgp.planning.setting import Setting
+from dpgp.prior_model import PriorModel
 from dpgp.privacy.books import share_of_mu
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.parts import RowPart
@@ -78,6 +81,7 @@ class Known:
     distances: tuple[Sequence[Distances], ...] = ()
     scale_variances: Array | None = None
     findings: dict[str, Any] = field(default_factory=dict)
+    earlier: Earlier | None = None
 
     @classmethod
     def before(
@@ -90,7 +94,7 @@ class Known:
     ) -> Known:
         """Return what is known before the first release."""
         place = options.outcome.location
-        return cls(
+        known = cls(
             options=options,
             mu=mu,
             steps=steps,
@@ -99,6 +103,18 @@ class Known:
             calibrations=(Calibration.gaussian(),) * options.n_targets,
             told=told,
             locations=() if place is None else (place,) * options.n_targets,
+        )
+        return known if options.prior_model is None else known._starting(options.prior_model)
+
+    def _starting(self, prior: PriorModel) -> Known:
+        """Return what is known where an earlier model told where inputs and targets lie."""
+        told = prior.earlier
+        return replace(
+            self,
+            earlier=told,
+            inputs=told.inputs,
+            synthetic=told.synthetic,
+            locations=told.locations,
         )
 
     def take(self, step: Step, release: Any) -> None:
@@ -143,6 +159,8 @@ class Known:
     @cached_property
     def tails(self) -> BrokenLines | None:
         """The line in inputs with long tails, where any has them and kernels are not given."""
+        if self.earlier is not None and self.earlier.family is not None:
+            return self.earlier.family.tails
         if self.marginals is None or self.options.own_kernels or asked_features(self.options):
             return None
         return line_of_tails(self.marginals, ~self.inputs.coordinates.is_indicator)
@@ -166,6 +184,7 @@ class Known:
             family=options.families,
             inducing_points=options.inducing_points,
         )
+        before = [self._told_before(design, k) for k in range(options.n_targets)]
         targets = [
             TargetFit(
                 design.features,
@@ -175,15 +194,26 @@ class Known:
                 self.n,
                 options.max_rows_per_unit,
                 options.outcome,
+                told,
             )
-            for _ in range(options.n_targets)
+            for told in before
         ]
         features = BoxFeatures(self.inputs, design.features)
         return FixedFit(features, targets)
 
+    def _told_before(self, design: Design, target: int) -> ToldBefore | None:
+        """Return what an earlier model says of a target in the features of a design."""
+        if self.earlier is None:
+            return None
+        family = KernelFamily.of([self.options.kernels[0]], self.columns)
+        features = design.features
+        dictionary = Dictionary(family, features.anchors, design.positions, features)
+        equations = self.earlier.equations(target, dictionary, Location(0.0, 1.0))
+        return ToldBefore(equations, self.earlier.noises[target])
+
     def _metric_fit(self) -> MetricFit:
         """Return a fit on the synthetic inputs, with the line as its first record."""
-        if self.line is None:
+        if self.line is None and self.earlier is None:
             raise ValueError("a fit of many inputs starts with a line.")
         options, rows = self.options, self.synthetic[:ROWS]
         points, growth = self._points_by_stage(rows)
@@ -191,6 +221,10 @@ class Known:
         fit = MetricFit(
             self.inputs, dictionary, self.locations, self.n, self.kappa, options.outcome, growth
         )
+        if self.earlier is not None:
+            fit.start_from(self.earlier)
+        if self.line is None:
+            return fit
         line = self.line
         phi, places = line.features.evaluate(rows).T, self._told_by_line()
         fit.take_stage(line.release, line.features, phi, line.weight, renew=False, places=places)
@@ -200,6 +234,8 @@ class Known:
         """Return the kernels that were asked for, or all parts that the inputs call for."""
         if self.options.own_kernels:
             return KernelFamily.of(self.options.own_kernels, self.columns)
+        if self.earlier is not None and self.earlier.family is not None:
+            return self.earlier.family
         first = first_metric(rows)
         return MetricFamily(first, first, self.tails)
 
@@ -231,7 +267,10 @@ class Known:
 
     def _points_by_stage(self, rows: Array) -> tuple[Array, Growth | None]:
         """Return the inducing points to start with, and when which others replace them."""
-        points, parts = self._points(rows, self.signal), self._parts_of_stages
+        signal = (
+            self.signal if self.earlier is None else math.hypot(self.signal, self.earlier.signal)
+        )
+        points, parts = self._points(rows, signal), self._parts_of_stages
         if parts:
             early, first = len(parts), self._points(rows, self.signal * parts[0].fraction)
         else:

@@ -91,8 +91,15 @@ class Stage:
         )
 
 
+UPDATE_STAGES = (1.0, 1.0, 2.0, 2.0)
+"""Weights of stages that start from an earlier model: residuals are small from the first on, and
+two come before the law of residuals."""
+
+
 def _weights(purse: Purse) -> tuple[float, ...]:
     learns_metric, asked = purse.options.learns_metric, purse.options.stages
     if purse.is_unlimited:
         return (1.0,) * (UNLIMITED_STAGES if learns_metric else 1)
+    if asked == STAGES and purse.options.prior_model is not None:
+        return UPDATE_STAGES
     return stage_weights(purse.signal) if learns_metric and asked == STAGES else asked

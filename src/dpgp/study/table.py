@@ -21,6 +21,7 @@ from dpgp.study.values import (
     CodesValue,
     FlagValue,
     LevelsValue,
+    ModelValue,
     NumberValue,
     PathValue,
     Value,
@@ -251,6 +252,11 @@ OPTIONS: tuple[Option, ...] = (
         "partition", Value("NAME"),
         "Which of the ledger's disjoint groups the table is about; everybody by default.",
         commands=("fit", "sites fit"), key="partition", field="The table is about",
+    ),
+    Option(
+        "prior_model", ModelValue(),
+        "Earlier model of the same columns that the fit starts from, and adds to: no budget.",
+        python=(FIT,), commands=("fit",), key="prior_model", setting=True, may_be_absent=True,
     ),
     Option(
         "engine", Value("NAME"), "Who reads the files: dask or spark; this machine by default.",

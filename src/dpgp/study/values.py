@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dpgp.domain import Box
     from dpgp.missing_codes import ColumnCodes
     from dpgp.options import Options
+    from dpgp.prior_model import PriorModel
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,27 @@ class PathValue(Value):
 
     def plain(self, value: Path) -> str:
         return str(value)
+
+
+@dataclass(frozen=True)
+class ModelValue(PathValue):
+    """An earlier model; Python may hand over the model itself. A model file keeps its name."""
+
+    metavar: str | None = "FILE"
+
+    def parsed(self, name: str, value: Any, box: Box, target_box: Box) -> PriorModel | None:
+        from dpgp.prior_model import PriorModel
+
+        return None if value is None else PriorModel.of(value)
+
+    def setting(self, name: str, options: Options) -> str | None:
+        return None if options.prior_model is None else options.prior_model.id
+
+    def of_setting(self, where: str, value: Any, columns: int) -> PriorModel:
+        from dpgp.checked_values import as_text
+        from dpgp.prior_model import PriorModel
+
+        return PriorModel(as_text(value, where))
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,8 @@ class ClaimedFit:
     one, whose residuals are bounded together. ``laws_are_known`` says that new observations
     scatter by the normal law, which no release tells, and ``asks_parts`` that stages may ask parts
     of the rows. ``row_weight`` is what a row of the model weighs, one where rows have no weights;
-    all else is in whole rows.
+    all else is in whole rows. A fit that ``has_prior`` started from an earlier model, which told
+    where inputs and targets lie.
     """
 
     claim: Claim
@@ -85,6 +86,7 @@ class ClaimedFit:
     laws_are_known: bool
     findings: Tree
     row_weight: float | None = None
+    has_prior: bool = False
 
     @property
     def rows(self) -> float:
@@ -138,6 +140,7 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
         laws_are_known=all(_is_gaussian(model) for model in models),
         findings=findings,
         row_weight=row_weight,
+        has_prior=settings.get("prior_model") is not None,
     )
 
 

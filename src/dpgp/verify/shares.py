@@ -11,6 +11,8 @@ Share = Callable[[ClaimedFit], float]
 
 DEFAULT_WEIGHTS = (1.0, 1.0, 2.0, 3.0, 4.0, 6.0)
 """Weights of stages where none were asked for."""
+UPDATE_WEIGHTS = (1.0, 1.0, 2.0, 2.0)
+"""Those of a fit that starts from an earlier model."""
 UNLIMITED_STAGES = 8
 """Stages in a learned metric where nothing has a price."""
 
@@ -142,6 +144,8 @@ def stage_weights(fit: ClaimedFit) -> tuple[float, ...]:
     """Return what the stages have of what all others leave."""
     if fit.is_unlimited:
         return (1.0,) * (UNLIMITED_STAGES if fit.learns_metric else 1)
+    if fit.has_prior and fit.weights == DEFAULT_WEIGHTS:
+        return UPDATE_WEIGHTS
     if not fit.learns_metric or fit.weights != DEFAULT_WEIGHTS:
         return fit.weights
     wanted = 1.5 * math.log2(max(signal(fit, fit.rows), 1.0)) - 8.0

@@ -11,6 +11,8 @@ from dpgp.verify.claim import GRID_BITS, ROUNDING, ClaimedRelease, are_close
 from dpgp.verify.contents import ClaimedFit, ClaimedStage
 
 CALIBRATION = "residual histograms"
+UPDATE = "update"
+"""What a fit found of the earlier model that it started from: no release, but a comparison."""
 LAW_BINS = 22
 COARSE_BINS, FINE_BINS, FINE_FROM = 14, 28, 80
 MOST_BINS_OF_LABELS = 10
@@ -120,17 +122,19 @@ BEFORE_STAGES = (
     PlannedStep(
         "target histograms", "histograms", _targets,
         lambda fit, release: _exactly(fit.targets * shares.target_bins(fit)),
-        lambda fit: fit.learns_metric and not fit.has_classes, shares.for_targets,
+        lambda fit: fit.learns_metric and not (fit.has_classes or fit.has_prior),
+        shares.for_targets,
         lambda fit: "target histograms" in fit.findings,
     ),
     PlannedStep(
         "input histograms", "histograms", _columns,
         lambda fit, release: _exactly(fit.columns * _bins_of_input(fit)),
-        shares.warps, shares.for_inputs, lambda fit: fit.warp_bins is not None,
+        lambda fit: shares.warps(fit) and not fit.has_prior, shares.for_inputs,
+        lambda fit: fit.warp_bins is not None and not fit.has_prior,
     ),
     PlannedStep(
         "linear stage", "gram", _two, _gram_of(lambda fit: fit.coordinates + 1),
-        lambda fit: fit.learns_metric, shares.for_line,
+        lambda fit: fit.learns_metric and not fit.has_prior, shares.for_line,
     ),
     PlannedStep(
         "cells of the inputs", "histograms", _one,
@@ -289,7 +293,8 @@ def wrong_traces(fit: ClaimedFit) -> Iterator[str]:
         if step.left is not None and step.left(fit) != (step.label in made):
             holds = "holds what only this can have told" if step.left(fit) else "has nothing of it"
             yield f"'{step.label}' is {'' if step.label in made else 'not '}there, the file {holds}"
-    yield from (f"nothing released a finding '{name}'" for name in fit.findings if name not in made)
+    told = made | {UPDATE} if fit.has_prior else made
+    yield from (f"nothing released a finding '{name}'" for name in fit.findings if name not in told)
 
 
 def wrong_stages(fit: ClaimedFit) -> Iterator[str]:

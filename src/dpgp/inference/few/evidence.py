@@ -25,6 +25,7 @@ from scipy.linalg.lapack import dtrtrs
 
 from dpgp.arithmetic import TINY
 from dpgp.features.base import WhitenedMap
+from dpgp.inference.few.before import ToldBefore
 from dpgp.inference.few.gram_estimate import GramEstimate
 from dpgp.inference.posterior import Moments
 from dpgp.inference.residual_law import ResidualLaw, gaussian_law
@@ -178,27 +179,32 @@ def condition(
     features: WhitenedMap,
     kernel: Any,
     thetas: Array,
+    before: ToldBefore | None = None,
 ) -> Conditional:
     r"""Return the posterior of w' and log p(a, c | θ) for every θ = (kernel.theta, log σ).
 
     In the coordinates :math:`w' = U^{-1}w`: :math:`a' = \Lambda w' + N(0, D)`,
     :math:`D = 1 + (\sigma^2 + \sigma_R^2)\Lambda`, so with :math:`H = \Lambda D^{-1/2}`,
-    :math:`S = I + HC'H` is positive definite and :math:`V' = C' - C'HS^{-1}HC'`.
+    :math:`S = I + HC'H` is positive definite and :math:`V' = C' - C'HS^{-1}HC'`. What was
+    told ``before`` leaves C' unknown, and all is about its mean.
     """
     lam, sigma2 = measurement.Lambda, np.exp(2 * thetas[:, -1])
     # C' = U⁻¹ C_θ U⁻ᵀ
     C = prior_covariances(features, kernel, thetas[:, :-1], measurement.U_inverse)
+    start = np.zeros((len(C), len(lam)))
+    if before is not None:
+        start, C = before.given(C, measurement.U)
     D = 1 + (sigma2[:, None] + measurement.distortion) * lam
     H = lam / np.sqrt(D)
     HC = H[:, :, None] * C
     # LLᵀ = S = I + HC'H
     L = np.linalg.cholesky(_symmetric(HC * H[:, None, :]) + np.eye(len(lam)))
-    # z = D^{−1/2} Uᵀa ~ N(0, S)
-    z = (measurement.U.T @ measurement.a) / np.sqrt(D)
+    # z = D^{−1/2} Uᵀa − Hw̄' ~ N(0, S)
+    z = (measurement.U.T @ measurement.a) / np.sqrt(D) - H * start
     half = _solve_lower(L, np.concatenate([HC, z[:, :, None]], axis=2))
     gain, whitened = half[:, :, :-1], half[:, :, -1]
     # mean of w' = C'H S⁻¹ z,  V' = C' − C'H S⁻¹ HC',  gain = L⁻¹HC'
-    mean = np.einsum("tij,ti->tj", gain, whitened)
+    mean = start + np.einsum("tij,ti->tj", gain, whitened)
     V = C - np.swapaxes(gain, 1, 2) @ gain
     # −½ zᵀS⁻¹z − ½ log|S| − ½ log|D|
     log_evidence = -0.5 * np.sum(whitened**2, axis=1) - _log_root(L) - 0.5 * np.log(D).sum(axis=1)

@@ -19,6 +19,7 @@ from dpgp.inference.clip_choice import (
     beyond_interval,
     guard_interval,
 )
+from dpgp.inference.few.before import ToldBefore
 from dpgp.inference.few.beliefs import Residual, clustered, collapse, mixed, relative_spread
 from dpgp.inference.few.evidence import (
     Conditional,
@@ -62,6 +63,14 @@ FIRST_SWEEPS, SWEEPS = 4, 2
 """Linearisations at the first stage, which starts from the prior, and at others, which go on. By
 hand: accuracy against time."""
 
+WIDER = 2.0
+"""How much wider the first stage clips about a curve that was told before, which may have moved: by
+more than the clip, and what is left of it says little. By hand."""
+
+NEARLY_ALL, USELESS = 0.75, 1e-6
+"""Mean clipped square of a stage from which on nearly all residuals were clipped, as with many
+inputs, and what it then has left of its signal for whoever reads its record."""
+
 AT_ONCE = 2**17
 """Numbers of a batch of matrices, one for each θ: a dozen such batches are held at a time."""
 
@@ -77,6 +86,7 @@ class Model:
     kernel: Any
     positions: Array
     outcome: OutcomeKind = NUMBER
+    before: ToldBefore | None = None
 
     @property
     def columns(self) -> int:
@@ -100,10 +110,13 @@ class Model:
         return embed(self.atoms.T, simple)
 
     def prior_moments(self) -> Moments:
-        """Return beliefs before any release, at the centre of the prior."""
+        """Return beliefs before any release of this fit, at the centre of the prior."""
         theta, d = self.prior.mean[None], self.features.dimension
-        C = prior_covariances(self.features, self.kernel, theta[:, :-1], np.eye(d))[0]
-        return Moments(np.zeros(d), C, float(np.exp(theta[0, -1])))
+        C = prior_covariances(self.features, self.kernel, theta[:, :-1], np.eye(d))
+        if self.before is None:
+            return Moments(np.zeros(d), C[0], float(np.exp(theta[0, -1])))
+        told = self.before.given(C, np.eye(d))
+        return Moments(told.mean[0], told.covariance[0], self.before.noise)
 
 
 @dataclass(frozen=True)
@@ -165,7 +178,12 @@ def _conditionals(
     step = max(AT_ONCE // model.features.dimension**2, 1)
     for start in range(0, len(thetas), step):
         some = thetas[start : start + step]
-        yield condition(measurement, stages, model.features, model.kernel, some)
+        yield condition(measurement, stages, model.features, model.kernel, some, model.before)
+
+
+def _clips_nearly_all(stage: StageRelease) -> bool:
+    full = stage.n * stage.clip**2
+    return stage.outcome.is_clipped and stage.c > NEARLY_ALL * full and stage.sigma_c < 0.15 * full
 
 
 class TargetFit:
@@ -180,22 +198,29 @@ class TargetFit:
         n: float,
         rows_per_unit: int = 1,
         outcome: OutcomeKind = NUMBER,
+        before: ToldBefore | None = None,
     ) -> None:
         self.rows_per_unit = rows_per_unit
         self.outcome = outcome
-        self.models = [Model(features, kernel, positions, outcome) for kernel in kernels]
+        # a curve that was told before may have moved: then nothing is known of it
+        told = (None,) if before is None else (before, None)
+        self.models = [
+            Model(features, kernel, positions, outcome, each) for each in told for kernel in kernels
+        ]
         self.kappa = kappa
         self.n = n
         self.residual = Residual()
+        self.was_surprised = False
+        self.forgotten = 0
         self.stages: list[StageRelease] = []
-        self.states: list[State | None] = [None] * len(kernels)
+        self.states: list[State | None] = [None] * len(self.models)
         self.early: EarlyMean | None = None
         self.guarded: Moments | None = None
         self.guard_release: StageRelease | None = None
 
     @property
     def best(self) -> int:
-        """The kernel of the largest evidence so far."""
+        """The model of the largest evidence so far: a kernel, and whether the curve has moved."""
         return int(
             np.argmax([-np.inf if s is None else s.points.log_integral for s in self.states])
         )
@@ -207,19 +232,32 @@ class TargetFit:
 
     @property
     def weights(self) -> Array:
-        """What the next stage takes residuals from: the mean of w, 0 before the first."""
-        if self.state is None:
-            return np.zeros(self.models[0].features.dimension)
-        return self.state.moments.w
+        """What the next stage takes residuals from: the mean of w."""
+        return self._start.w if self._is_anew or self.state is None else self.state.moments.w
+
+    @property
+    def _is_anew(self) -> bool:
+        """Whether no stage is believed yet."""
+        return len(self.stages) == self.forgotten
+
+    @property
+    def _start(self) -> Moments:
+        """Beliefs before the first stage."""
+        return self.models[0].prior_moments()
+
+    @property
+    def _was_told(self) -> bool:
+        return self.models[0].before is not None
 
     @property
     def clip(self) -> float:
         """Where the next stage clips: κ residual sds, at most the largest residual."""
-        if self.state is None:
+        if self._is_anew and not self._was_told:
             return 1.0
-        if not self.outcome.is_clipped:
+        if not self.outcome.is_clipped or self.was_surprised:
             return self._largest_residual
-        return min(LARGEST_RESIDUAL, self.kappa * self.residual_sd)
+        width = WIDER if self._is_anew else 1.0
+        return min(LARGEST_RESIDUAL, width * self.kappa * self.residual_sd)
 
     @property
     def _largest_residual(self) -> float:
@@ -241,6 +279,10 @@ class TargetFit:
     @property
     def residual_sd(self) -> float:
         """Sd of what the present mean leaves, τ² = σ² + mean predictive variance."""
+        if self._is_anew:
+            values = self.models[0].atoms
+            spread = float(np.mean(np.sum((values @ self._start.V) * values, axis=1)))
+            return math.hypot(self._start.noise, math.sqrt(max(spread, 0.0)))
         state, _ = self.fitted
         spread = mean_square(np.zeros_like(self.weights), state.moments.V, state.gram, self.n)
         # clipping makes far values look small, so only of a bell a smaller σ is believed
@@ -260,20 +302,37 @@ class TargetFit:
 
     def add(self, release: StageRelease) -> None:
         """Take a stage's release and update all beliefs."""
+        is_anew, was_told = self._is_anew, self._was_told
         self.stages.append(release)
-        self._infer(FIRST_SWEEPS if self.state is None else SWEEPS)
+        self._infer(FIRST_SWEEPS if is_anew else SWEEPS)
+        self.was_surprised = was_told and self.fitted[1].before is None
+        if was_told and is_anew and _clips_nearly_all(release):
+            self.forgotten = 1
+        if self.was_surprised or self.forgotten:
+            self._forget()
+
+    @property
+    def _believed(self) -> list[StageRelease]:
+        """All stages but one that clipped nearly all about a curve that has moved."""
+        return self.stages[self.forgotten :] or self.stages
+
+    def _forget(self) -> None:
+        """Drop what was told before of a curve that has moved; the next stage clips nothing."""
+        pairs = zip(self.models, self.states, strict=True)
+        kept = [(model, state) for model, state in pairs if model.before is None]
+        self.models, self.states = [model for model, _ in kept], [state for _, state in kept]
 
     def _infer(self, sweeps: int) -> None:
         pairs = zip(self.models, self.states, strict=True)
         self.states = [
-            infer(model, self.stages, state, sweeps, self.residual) for model, state in pairs
+            infer(model, self._believed, state, sweeps, self.residual) for model, state in pairs
         ]
 
     def guard(self, release: StageRelease) -> None:
         """Take the guard's release and correct the mean."""
         state, model = self.fitted
         self.guard_release = release
-        measurement = combine_stages(self.stages, state.gram, state.moments, self.residual.law)
+        measurement = combine_stages(self._believed, state.gram, state.moments, self.residual.law)
         L = model.guard_embedding
         guarded = apply_guard(
             release,
@@ -303,7 +362,9 @@ class TargetFit:
     def corrections(self) -> tuple[Array, Array]:
         """What clipping left of the signal of every stage, and the variance that it added."""
         state, _ = self.fitted
-        return corrections(self.stages, state.gram, state.moments, self.residual.law)
+        slopes, added = corrections(self._believed, state.gram, state.moments, self.residual.law)
+        missing = len(self.stages) - len(slopes)
+        return np.append([USELESS] * missing, slopes), np.append([0.0] * missing, added)
 
     @property
     def recorded_guard(self) -> tuple[StageRelease, float] | None:
@@ -326,7 +387,7 @@ class TargetFit:
         state, model = self.fitted
         index = thin(state.points, DRAWS)
         moments = state.moments if self.guarded is None else self.guarded
-        measurement = combine_stages(self.stages, state.gram, state.moments, self.residual.law)
+        measurement = combine_stages(self._believed, state.gram, state.moments, self.residual.law)
         return Posterior(
             features=model.features,
             kernel=model.kernel,

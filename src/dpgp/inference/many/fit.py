@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,7 @@ from dpgp.features.inducing import DictionaryValues, ProjectedFeatures
 from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.inference.clip_choice import ClipInterval
 from dpgp.inference.clipped_squares import ClippedSquare
+from dpgp.inference.earlier import Earlier
 from dpgp.inference.frame import InputModel
 from dpgp.inference.local_scale import LocalScale
 from dpgp.inference.many.dictionary import Dictionary
@@ -90,6 +91,16 @@ class MetricFit:
         self._recorded: list[RecordedStage] = []
         self._guards: tuple[StageRelease, ...] = ()
         self._scales: tuple[LocalScale, ...] = ()
+        self._rows = n
+
+    def start_from(self, earlier: Earlier) -> None:
+        """Believe what earlier releases told, and take residuals from there."""
+        self._rows = self.n + earlier.rows
+        for k, target in enumerate(self.targets):
+            target.earlier = partial(earlier.equations, k, location=target.location)
+            target.start(self.dictionary, earlier.noises[k] / target.location.scale)
+        if self.outcome.is_joint:
+            self._add_up()
 
     def ask(self, noise_std: float) -> BoxFeatures:
         """Return the directions of f in which most is unknown."""
@@ -135,6 +146,8 @@ class MetricFit:
         self._recorded.append(stage)
         for target, place in zip(self.targets, places, strict=False):  # none, or one for each
             target.relocate(place)
+        for target in self.targets:
+            target.forget_if_moved(self.dictionary)
         value = sum(target.learn(self.dictionary) for target in self.targets)
         if self._growth is not None and len(self._stages) == self._growth.stages:
             self._grow(self._growth.points)
@@ -297,7 +310,7 @@ class MetricFit:
     @property
     def optimism(self) -> tuple[float, ...]:
         """How many times as large residuals of new rows are as those of the fitted ones."""
-        leverages = (min(final.degrees / self.n, LARGEST_LEVERAGE) for final in self._finals)
+        leverages = (min(final.degrees / self._rows, LARGEST_LEVERAGE) for final in self._finals)
         return tuple(1.0 / (1.0 - leverage) for leverage in leverages)
 
     @property

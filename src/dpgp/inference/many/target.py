@@ -6,6 +6,7 @@ All numbers are in units of the target's scale about its centre.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -77,6 +78,7 @@ class Target:
     unknown: float = 1.0
     measured: tuple[float, Array] = (1.0, np.zeros(1))
     corrected: Corrected | None = None
+    earlier: Callable[[Dictionary], NormalEquations] | None = None
 
     def __post_init__(self) -> None:
         self.clip = self.clip or first_clip(self.location, self.kappa)
@@ -187,15 +189,45 @@ class Target:
         self.believe(dictionary)
         return value
 
+    def start(self, dictionary: Dictionary, noise: float) -> None:
+        """Take residuals from what earlier releases say, of observations with noise of this sd."""
+        self.learn(dictionary)
+        values = self.base(dictionary) + dictionary.at_synthetic(self.belief.mean)
+        self.centre = Centre(self.belief.mean, values)
+        self.unknown = self._spread(dictionary)
+        self.tau = self.forecast = math.hypot(noise, math.sqrt(self.unknown))
+        self.measured = (self.forecast, values)
+        self.clip = (
+            min(self.kappa * self.forecast, self.widest)
+            if self.location.is_clipped
+            else self._largest_residual
+        )
+
     def weigh(self, dictionary: Dictionary) -> float:
         """Read all records, and choose hyperparameters by their evidence; return it."""
-        if not self.records:
+        if not self.records and self.earlier is None:
             return 0.0
         self.equations = self.read(dictionary, self.centre.values)
         evidence = Evidence(self.equations, dictionary, self.location.scale)
         for _ in range(dictionary.family.sweeps):
             self.theta, value = climb(evidence, dictionary.family, self.theta)
         return value
+
+    def forget_if_moved(self, dictionary: Dictionary) -> None:
+        """Drop what earlier releases say where the new records are likelier without it.
+
+        p(new | earlier) = p(both)/p(earlier) against p(new), where nothing is known.
+        """
+        if self.earlier is None or not self.records:
+            return
+        told, both = self.earlier(dictionary), self.read(dictionary, self.centre.values)
+        new = NormalEquations(both.J - told.J, both.h - told.h)
+        scale = self.location.scale
+        of_both, of_told, of_new = (
+            Evidence(each, dictionary, scale)(self.theta) for each in (both, told, new)
+        )
+        if of_new > of_both - of_told:
+            self.earlier = None
 
     def believe(self, dictionary: Dictionary) -> None:
         """Update the weights by the records as they were read last."""
@@ -225,8 +257,12 @@ class Target:
             self.clip = self._largest_residual
         elif not self.has_failed:
             self.clip = min(self.clip, self.kappa * self.forecast)
+        self.unknown = self._spread(dictionary)
+
+    def _spread(self, dictionary: Dictionary) -> float:
+        """E[(f − m)²] over the synthetic rows."""
         root, C = self.belief.root, dictionary.second_moments
-        self.unknown = float(np.sum((root @ C) * root))
+        return float(np.sum((root @ C) * root))
 
     @property
     def least_sd(self) -> float:
@@ -269,8 +305,11 @@ class Target:
 
     def read(self, dictionary: Dictionary, centre: Array) -> NormalEquations:
         """Read all records in a dictionary, from a centre at the synthetic rows."""
-        base = self.base(dictionary)
-        return read_records(self.records, dictionary, base, centre, self.doubt)
+        base, earlier = self.base(dictionary), self.earlier and self.earlier(dictionary)
+        if not self.records and earlier is not None:
+            return earlier
+        own = read_records(self.records, dictionary, base, centre, self.doubt)
+        return own if earlier is None else NormalEquations(own.J + earlier.J, own.h + earlier.h)
 
     def starting_in(self, family: Family) -> Target:
         """Return the same target, to learn in another family."""

@@ -62,7 +62,9 @@ def report_html(
         summary=summary(matters),
         plots=_plots(model, matters[0]),
         matters=effects(matters),
-        accuracy=join([knowledge.accuracy(model), reliability_plot(model)]),
+        accuracy=join(
+            [knowledge.accuracy(model), reliability_plot(model), knowledge.agreement(model)]
+        ),
         learned=knowledge.learned(model),
         bounds=guarantee.bounds(model),
         releases=guarantee.releases(model),
