@@ -63,8 +63,9 @@ test: lint
 	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "$(FAST)" $(WORKERS)
 
 coverage: $(VENV)/test.stamp
-	@$(PIP) 'pytest-cov>=5'
-	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "$(FAST)" $(WORKERS) --cov=dpgp --cov-branch --cov-report=
+	@$(PIP) 'coverage>=7.10'
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/coverage run -m pytest -m "$(FAST)" $(WORKERS) $(COVERED_BY)
+	@$(BIN)/coverage combine -q
 	@$(BIN)/python tests/coverage_by_package.py
 
 MUTANTS ?= $(patsubst src/dpgp/%.py,%,$(filter-out %/__init__.py,$(wildcard src/dpgp/privacy/*.py src/dpgp/private/*.py)))

@@ -95,7 +95,7 @@ def test_it_runs_and_sums_up(monkeypatch, tmp_path, tasks):
         "1",
     ]
     summary = outcome.table.rows[1:]
-    assert [row[6] for row in summary] == ["the best simple", MEAN.name]
+    assert [row[6] for row in summary] == ["the best simple", MEAN.name, BOOSTING.name]
     assert all(row[0].startswith("tables: 1; geometric mean") for row in summary)
     monkeypatch.setattr(arena.Job, "run", None)
     assert simple.run(Assignment(2, 0, iter, (), tmp_path)).records == outcome.records

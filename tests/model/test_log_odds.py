@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize, minimize_scalar
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtri
 
 import dpgp
 from dpgp.model.file.model import decode, encode
-from dpgp.outcomes.chances import chance, shifted
+from dpgp.outcomes.chances import chance, chance_interval, shifted
 from dpgp.outcomes.labels import named_classes
 from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds, fitted_log_odds
 from dpgp.outcomes.yes_no import YesNo
@@ -109,18 +109,16 @@ def test_beliefs_beyond_all_bounds_have_probabilities_within():
     assert 0.0 < p[0] < p[1] < 1.0
 
 
-def test_intervals_move_along_and_hold_the_probability(rare):
-    X = rare.model_.density.points[:200]
-    plain = replace(rare.model_, log_odds=())
-    a, p = rare.model_.odds(0).shift, rare.model_.mean(X)
-    ends = rare.predict_proba_interval(X, coverage=0.2)
-    for mine, other, outer in zip(
-        ends,
-        plain.predict_interval(X, 0.2, latent=True),
-        (np.minimum, np.maximum),
-        strict=True,
-    ):
-        np.testing.assert_allclose(mine, outer(shifted(other, a), p))
+def test_intervals_move_along_and_hold_the_probability_and_what_is_believed(rare):
+    model, X = rare.model_, rare.model_.density.points[:200]
+    a, p = model.odds(0).shift, model.mean(X)
+    mean, std = model.belief(0, model.inputs(X), latent=True)
+    half = ndtri(0.6) * std
+    given = chance_interval(mean, std, 0.2)
+    lower, upper = model.odds(0).interval(mean, std, 0.2)
+    low, high = shifted(given[0], a), shifted(given[1], a)
+    np.testing.assert_allclose(lower, np.min([low, p, np.maximum(mean - half, 0)], axis=0))
+    np.testing.assert_allclose(upper, np.max([high, p, np.minimum(mean + half, 1)], axis=0))
     np.testing.assert_allclose(rare.predict_proba(X).sum(axis=1), 1.0)
     ones = rare.model_.log_predictive_density(X, [1] * len(X))
     np.testing.assert_allclose(np.exp(ones), rare.predict_proba(X)[:, 1])

@@ -23,7 +23,6 @@ from sklearn.gaussian_process.kernels import (
 import dpgp
 from dpgp import NormalizedKernel, PrivateGPClassifier, PrivateGPRegressor, ProductKernel, export
 from dpgp.export.traced_chances import traced_interval, traced_probability
-from dpgp.outcomes.chances import chance_interval
 from dpgp.outcomes.log_odds import LogOdds
 
 SCALE = 60.0  # half of the target's range
@@ -269,5 +268,5 @@ def test_formulas_of_probabilities_hold_far_beyond_the_bounds(odds, coverage):
         found = traced_probability(mean, std, odds)
         ends = traced_interval(mean, std, coverage, odds, found)
     assert_allclose(found, p, rtol=1e-7, atol=0)
-    expected = odds.interval(mean, std, *chance_interval(mean, std, coverage))
+    expected = odds.interval(mean, std, coverage)
     assert_allclose(ends, expected, rtol=1e-6, atol=1e-9)

@@ -5,6 +5,7 @@ from scipy.stats import norm, truncnorm
 
 from dpgp.outcomes.chances import chance, chance_interval, chance_std, interval_std
 from dpgp.outcomes.labels import named_classes
+from dpgp.outcomes.log_odds import LogOdds
 from dpgp.outcomes.yes_no import ChanceLaw, YesNo
 
 CASES = [(0.3, 0.1), (0.02, 0.05), (-0.1, 0.02), (0.97, 0.2), (1.3, 0.1), (0.5, 3.0), (0.5, 0.01)]
@@ -68,3 +69,17 @@ def test_intervals_are_those_of_a_truncated_normal_law(coverage):
     expected = truncnorm.ppf(ends, -mean / std, (1.0 - mean) / std, loc=mean, scale=std)
     found = chance_interval(mean, std, coverage)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_shift_that_makes_averages_right_draws_no_end_of_an_interval_in():
+    """What is believed of f holds it as often as it says, wherever within [0, 1] that is."""
+    rng = np.random.default_rng(0)
+    f = np.exp(rng.normal(-3.5, 0.7, 20_000)).clip(0, 1)  # rare, and less so for some
+    std = np.full_like(f, 0.03)
+    mean = f + std * rng.standard_normal(len(f))
+    rare = LogOdds(shift=-0.5, level=-0.5, slope=1.0, spread=0.03)
+    for coverage in (0.5, 0.95):
+        low, high = rare.interval(mean, std, coverage)
+        inside = np.mean((low <= f) & (f <= high))
+        assert inside > coverage  # 20,000 rows; without what is believed 0.91 of 0.95
+        assert np.mean(f > high) < (1 - coverage) / 2 + 0.01

@@ -1,6 +1,7 @@
 """A certificate says what is protected, by which releases, and where nothing is."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from dpgp import markup as cards
 from dpgp.privacy.books import ApproximateRelease, GaussianRelease
 from dpgp.privacy.certificate import Certificate, spending_noted
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.privacy.parts import RowPart
 
 GRAM = GaussianRelease("stage 1", 1.23456, 7.65432, 1234, 2.0**40)
 SELECTION = ApproximateRelease("best of a secret number of runs", 1.0, 1e-6)
@@ -83,3 +85,34 @@ def test_where_nothing_was_spent_nothing_is_noted():
             raise ValueError("no")
     assert not hasattr(caught.value, "__notes__")
     assert not hasattr(caught.value, "spent")
+
+
+def test_of_somebody_in_all_of_several_releases_the_squares_of_mu_add_up():
+    one, other = certificate(mu=0.3), certificate(mu=0.4)
+    both = Certificate.of_pool([one, other])
+    assert both.mu == pytest.approx(0.5, rel=1e-14)
+    assert both.mu >= 0.5
+    assert both.neighbours is Neighbours.REPLACE
+    assert both.members == (one, other)
+    assert [each.label for each in both.releases] == ["release 1: stage 1", "release 2: stage 1"]
+    assert Certificate.of_pool([one]).mu == pytest.approx(0.3, rel=1e-14)
+    unknown = Certificate.of_pool([one, replace(other, mu=None)])
+    assert unknown.mu == unknown.epsilon == math.inf
+
+
+def test_where_relations_differ_those_added_or_removed_cost_twice():
+    one, other = certificate(mu=0.3), replace(certificate(mu=0.2), neighbours=Neighbours.ADD_REMOVE)
+    both = Certificate.of_pool([one, other])
+    assert both.neighbours is Neighbours.REPLACE
+    assert both.mu == pytest.approx(math.hypot(0.3, 0.4), rel=1e-14)
+    assert both.epsilon > Certificate.of_pool([one, certificate(mu=0.2)]).epsilon
+    alike = Certificate.of_pool([other, other])
+    assert alike.neighbours is Neighbours.ADD_REMOVE
+    assert alike.mu == pytest.approx(math.hypot(0.2, 0.2), rel=1e-14)
+
+
+def test_the_noise_of_a_name_is_the_largest_and_that_of_a_part_stands_for_all_rows():
+    of_part = replace(GRAM, noise_std=5.0, part=RowPart(1, 4))
+    made = certificate(releases=(GRAM, of_part, replace(GRAM, label="other", noise_std=99.0)))
+    assert made.noise_of("stage 1") == 20.0
+    assert made.noise_of("nothing") is None

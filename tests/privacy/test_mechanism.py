@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from dpgp.privacy.books import Books, BudgetError
 from dpgp.privacy.exact_sums import UNIT
-from dpgp.privacy.mechanism import gram_noise, moments_noise, publish_gram
+from dpgp.privacy.mechanism import GramRelease, gram_noise, moments_noise, publish_gram
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import DrawnNoise, SimulatedNoise
+from dpgp.privacy.parts import RowPart
 from dpgp.privacy.sensitivity import gram_sensitivity, moments_sensitivity
 
 NEIGHBOURS = list(Neighbours)
@@ -174,3 +175,31 @@ def test_products_of_other_than_the_leading_features_are_withheld():
     np.testing.assert_array_equal(
         stds[:2, :2], gram_noise(1.0, 1.0, 1, Neighbours.REPLACE).matrix(5, 1)[:2, :2]
     )
+
+
+SUMS = GramRelease(
+    np.array([[4.0, 1.0], [1.0, 3.0]]), np.array([[1.0, 2.0, 6.0], [3.0, 3.0, 0.0]]),
+    np.eye(3), feature_std=2.0, cross_std=3.0, target_std=5.0,
+)  # fmt: skip
+
+
+def test_sums_of_targets_that_add_up_to_nothing_lose_the_noise_of_their_sum():
+    centred = SUMS.adding_up()
+    np.testing.assert_allclose(centred.cross, [[-2.0, -1.0, 3.0], [1.0, 1.0, -2.0]])
+    assert centred.cross_std == pytest.approx(3.0 * math.sqrt(2 / 3))
+    np.testing.assert_array_equal(centred.feature_gram, SUMS.feature_gram)
+
+
+def test_sums_of_a_part_stand_for_all_rows_with_their_noise():
+    assert SUMS.for_all(None) is SUMS
+    whole = SUMS.for_all(RowPart(2, 4))
+    assert whole.fraction == 0.25
+    for name in ("feature_gram", "cross", "target_gram", "feature_std", "cross_std", "target_std"):
+        np.testing.assert_array_equal(getattr(whole, name), 4.0 * getattr(SUMS, name))
+
+
+@pytest.mark.parametrize("weight", [0.3, 1.0, 2.0])
+def test_the_bound_that_is_booked_is_that_of_a_row(weight):
+    booked = gram_noise(0.7, weight, 2, Neighbours.REPLACE).bound
+    assert booked.size == pytest.approx(1 + 2 * weight**2, rel=1e-14)
+    assert booked.size >= 1 + 2 * Fraction(weight) ** 2

@@ -240,3 +240,8 @@ def test_counts_must_be_whole_numbers():
         histogram_sensitivity(1.5, REPLACE)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="`norm_bound` must be a number, got str"):
         gram_sensitivity("1", REPLACE)  # type: ignore[arg-type]
+
+
+def test_neighbours_say_what_may_happen_to_a_unit():
+    assert Neighbours.REPLACE.change == "replaced by any other"
+    assert Neighbours.ADD_REMOVE.change == "added or removed"

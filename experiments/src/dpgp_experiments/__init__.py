@@ -81,6 +81,7 @@ REGISTRY = {
         "dpgp_experiments.classes",
         "Several classes together, in their order, one by one, logistic regression and boosting",
         3,
+        parts=("ordered",),
     ),
     "rare": Experiment(
         "dpgp_experiments.rare",

@@ -3,7 +3,8 @@
 A quarter of the rows tests, split anew in every repeat. δ = 1e-6 and replace neighbours. One by
 one, every class is fitted against all others with an equal part of μ², and probabilities are
 divided by their sum. The shares of the training rows, a multinomial logistic regression and boosted
-trees are not private.
+trees are not private. The part ``ordered`` has tables whose classes have an order alone, and leaves
+one by one out.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
+from importlib.util import find_spec
 from itertools import product
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,13 +33,16 @@ from dpgp.privacy.calibration import epsilon_of_mu, mu_of_epsilon_delta
 from dpgp.report.style import SERIES, panels, styled
 from dpgp.types import Array, Integers
 from dpgp_experiments.outcome import Assignment, Outcome
+from dpgp_experiments.packaged_tables import IN_FILES, MARRIAGES, VOTERS
 from dpgp_experiments.simulated import generator
 from dpgp_experiments.tables import Estimate, Record
+from dpgp_experiments.tasks import Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EPSILONS, DELTA = (1.0, 3.0), 1e-6
+ORDERED, ORDERED_EPSILONS = "ordered", (0.3, 1.0, 3.0)
 TEST_SHARE = 0.25
 CUT = 1e-3  # of all probabilities, before they are divided by their sum: helps peers
 ADULT = 20
@@ -46,6 +51,7 @@ BOUNDS = ((20.0, 80.0), (10.0, 70.0), (0.0, 5.0), (0.0, 1.0))  # 5 and more is 5
 NEVER, FORMER, CURRENT = "never", "former", "current"
 EDUCATION = ("Less than 9th", "9-11th", "High school", "Some college", "College graduate")
 HEALTH = ("Poor?", "Fair or", "Good", "Very good", "Excellent")  # as the package spells them
+GRADED = (MARRIAGES, VOTERS)
 DIET = ("Poor", "Fair", "Good", "Very good", "Excellent")
 
 
@@ -158,11 +164,15 @@ OPEN: Mapping[str, Method] = {
 
 def run(assignment: Assignment) -> Outcome:
     """Fit every method to every task as often as asked."""
+    is_part = assignment.part == ORDERED
+    epsilons = ORDERED_EPSILONS if is_part else EPSILONS
+    methods = [name for name in PRIVATE if not (is_part and name == ONE_BY_ONE)]
     jobs = [
-        partial(_fit_all, task, epsilon, (assignment.seed, number, repeat))
+        partial(_fit_all, task, epsilon, (assignment.seed, number, repeat), methods)
         for (number, task), epsilon, repeat in product(
-            enumerate(tasks()), (*EPSILONS, math.inf), range(assignment.repeats)
+            enumerate(tasks()), (*epsilons, math.inf), range(assignment.repeats)
         )
+        if task.order or not is_part
     ]
     scores = assignment.collect(jobs)
     records = [_record(trial, values) for trial, values in scores.items()]
@@ -170,14 +180,14 @@ def run(assignment: Assignment) -> Outcome:
 
 
 def _fit_all(
-    task: ClassTask, epsilon: float, key: tuple[int, int, int]
+    task: ClassTask, epsilon: float, key: tuple[int, int, int], private: Sequence[str]
 ) -> Iterator[tuple[ClassTrial, float]]:
     """Fit methods to the same rows, and keep how they did on the others."""
     order = generator(*key).permutation(len(task.y))
     test, train = np.split(order, [round(TEST_SHARE * len(order))])
     split = Split(task.X[train], task.y[train], task.X[test], task.classes, task.bounds, task.order)
     for number, (name, method) in enumerate((OPEN if math.isinf(epsilon) else PRIVATE).items()):
-        if name == IN_ORDER and not task.order:
+        if name not in (*private, *OPEN) or (name == IN_ORDER and not task.order):
             continue
         P = method(split, epsilon, generator(*key, number))
         yield ClassTrial(task.title, name, epsilon), log_loss(P, task.y[test])
@@ -194,7 +204,7 @@ def log_loss(P: Array, y: Integers) -> float:
 
 
 def tasks() -> Sequence[ClassTask]:
-    """Return six outcomes of adults of NHANES; incomplete rows were left out."""
+    """Return outcomes of adults of NHANES and, where statsmodels is installed, of two surveys."""
     rows = _adults()
     degrees = sorted({row["EducationLevelAdults20"] for row in rows} - {"", "Don't Know"})
     by_degree = [next(d for d in degrees if d.startswith(start)) for start in EDUCATION]
@@ -206,7 +216,23 @@ def tasks() -> Sequence[ClassTask]:
         _task("marital status", rows, itemgetter("MaritalStatus"), couples),
         _task("diet", rows, itemgetter("HowHealthyIsTheDiet"), DIET, DIET),
         _task("diabetes", rows, itemgetter("DoctorToldYouHaveDiabetes"), ("0", "Borderline", "1")),
+        *_graded_tasks(),
     )
+
+
+def _graded_tasks() -> list[ClassTask]:
+    """Return outcomes in grades, from people's ratings; incomplete rows are left out."""
+    if find_spec("statsmodels") is None:
+        return []
+    tables = (table for table in IN_FILES if table.known in GRADED)
+    return [_graded(table.read().complete_rows()) for table in tables]
+
+
+def _graded(task: Task) -> ClassTask:
+    """Return grades, whole numbers between their bounds, as classes in their order."""
+    low, high = map(int, task.target_bounds)
+    order = tuple(range(high - low + 1))
+    return ClassTask(task.title, task.X, task.y.astype(int) - low, len(order), task.bounds, order)
 
 
 def _adults() -> list[dict[str, str]]:

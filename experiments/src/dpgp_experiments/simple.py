@@ -118,13 +118,14 @@ def comparisons(tasks: Sequence[Task], groups: Groups) -> Iterator[AgainstPeers]
 
 
 def _summary(found: Sequence[AgainstPeers], epsilon: float) -> Iterator[list[str]]:
-    """Yield lines of the ratios at one ε: to the best simple method, and to every peer."""
+    """Yield lines of the ratios at one ε: to the best simple method, to peers and boosting."""
     here = [one for one in found if one.epsilon == epsilon]
     if not here:
         return
     yield _line("the best simple", epsilon, [one.ratio(one.which) for one in here])
     for peer in dict.fromkeys(name for one in here for name in one.peers):
         yield _line(peer, epsilon, [one.ratio(peer) for one in here if peer in one.peers])
+    yield _line(BOOSTING.name, epsilon, [one.ours.mean / one.boosting for one in here])
 
 
 def _line(peer: str, epsilon: float, ratios: Sequence[float]) -> list[str]:

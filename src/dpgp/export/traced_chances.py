@@ -64,10 +64,13 @@ def traced_order(shares: Sequence[Any], cuts: Sequence[Cut]) -> list[Any]:
 
 
 def traced_interval(mean: Any, std: Any, coverage: float, odds: LogOdds, p: Any) -> tuple[Any, Any]:
-    """Return the interval of N(m, s²) given [0, 1], shifted, with the probability p in it."""
-    tail = (1.0 - coverage) / 2
+    """Return the interval that ``LogOdds.interval`` has, with the probability p in it."""
+    tail, half = (1.0 - coverage) / 2, std * normal_factor(coverage)
     low, high = (_moved(end, odds.shift) for end in _quantiles(mean, std, (tail, 1.0 - tail)))
-    return np.minimum(low, p), np.maximum(high, p)
+    return (
+        np.minimum(np.minimum(low, p), np.maximum(mean - half, 0.0)),
+        np.maximum(np.maximum(high, p), np.minimum(mean + half, 1.0)),
+    )
 
 
 def normal_factor(coverage: float) -> float:

@@ -23,9 +23,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtri
 
-from dpgp.outcomes.chances import SMALLEST_CHANCE, SMALLEST_ERROR, chance, shifted
+from dpgp.outcomes.chances import SMALLEST_CHANCE, SMALLEST_ERROR, chance, chance_interval, shifted
 from dpgp.types import Array
 
 LARGEST_SHIFT = 60.0
@@ -67,10 +67,18 @@ class LogOdds(NamedTuple):
         p = expit(self.level + self.slope * logit(own))
         return np.asarray(np.clip(p, SMALLEST_CHANCE, 1.0 - SMALLEST_CHANCE))
 
-    def interval(self, mean: Array, std: Array, low: Array, high: Array) -> tuple[Array, Array]:
-        """Return ends with shifted log odds, the probability never beyond them."""
-        p = self.probability(mean, std)
-        return np.minimum(shifted(low, self.shift), p), np.maximum(shifted(high, self.shift), p)
+    def interval(self, mean: Array, std: Array, coverage: float) -> tuple[Array, Array]:
+        """Return ends of N(m, s²) given [0, 1], with shifted log odds, and the probability within.
+
+        They are never nearer than those of N(m, s²) itself: a shift makes an average right, and
+        would draw in the end beyond which a rare class is found where it is less rare.
+        """
+        p, half = self.probability(mean, std), std * ndtri((1.0 + coverage) / 2)
+        low, high = (shifted(end, self.shift) for end in chance_interval(mean, std, coverage))
+        return (
+            np.minimum(np.minimum(low, p), np.maximum(mean - half, 0.0)),
+            np.maximum(np.maximum(high, p), np.minimum(mean + half, 1.0)),
+        )
 
 
 AS_BELIEVED = LogOdds()

@@ -23,7 +23,6 @@ from dpgp.outcomes.base import Ends, Location, OutcomeKind
 from dpgp.outcomes.chances import (
     SMALLEST_ERROR,
     chance,
-    chance_interval,
     chance_std,
     interval_std,
 )
@@ -204,8 +203,7 @@ class YesNo(OutcomeKind):
         odds: LogOdds = AS_BELIEVED,
     ) -> tuple[Array, Array]:
         """Return the interval of N(m, s²) given [0, 1], shifted, with the probability in it."""
-        std = interval_std(half_width, coverage)
-        return odds.interval(mean, std, *chance_interval(mean, std, coverage))
+        return odds.interval(mean, interval_std(half_width, coverage), coverage)
 
     def log_density(self, y: Any, mean: Array, std: Array) -> Array:
         """Return the log probability of every label; of one that is neither class it is −∞."""

@@ -246,9 +246,10 @@ class Posterior {
   predict(x) {
     const { raw, ...at } = this.at(x), { function_factor, interval_ends, centiles } = this.target;
     if (this.isChance) {
-      const within = chanceWithin(raw, function_factor * at.std / NORMAL_95);
+      const half = function_factor * at.std, within = chanceWithin(raw, half / NORMAL_95);
       const ends = [within.low, within.high].map((p) => shifted(p, this.target.odds.shift));
-      const low = Math.min(ends[0], at.mean), high = Math.max(ends[1], at.mean);
+      const low = Math.min(ends[0], at.mean, Math.max(raw - half, 0));
+      const high = Math.max(ends[1], at.mean, Math.min(raw + half, 1));
       return { ...at, functionLow: low, functionHigh: high, lower: low, upper: high, centiles: [] };
     }
     const whole = this.target.whole ? (value) => Math.floor(value + 0.5) : (value) => value;
