@@ -14,7 +14,7 @@ import numpy as np
 from dpgp.inference.clip_choice import ClipInterval, best_kappa, guard_interval
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.families import Family
-from dpgp.inference.many.measured import Corrected, Measured
+from dpgp.inference.many.measured import Corrected, MeasuredSums
 from dpgp.inference.many.records import (
     Evidence,
     NormalEquations,
@@ -104,7 +104,7 @@ class Target:
         centre = float(np.abs(self.centre_at_synthetic).max())
         return min(LARGEST_RESIDUAL, 1.0 + centre) / scale
 
-    def take(self, measured: Measured, seen: StageOperator) -> None:
+    def take(self, measured: MeasuredSums, seen: StageOperator) -> None:
         """Take a stage's release, and what the stage sees of f."""
         is_clipped = self.location.is_clipped
         self.tau = measured.residual_sd(self.clip, self.forecast, self.law if is_clipped else None)
@@ -142,7 +142,7 @@ class Target:
         self.clip = self._largest_residual
         self.measured, self.best = (sd, self.centre.values), (sd, self.centre.values, self.clip)
 
-    def _judge(self, measured: Measured) -> None:
+    def _judge(self, measured: MeasuredSums) -> None:
         """Find out whether the last move of the centre made residuals larger."""
         if self.best is None:
             self.has_failed = False
