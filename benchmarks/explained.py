@@ -2,6 +2,7 @@
 
     python benchmarks/explained.py [--seeds 1] [--data FOLDER]
     python benchmarks/explained.py --every --laws bell skewed --shares 0.4 --epsilons 1 3 --seeds 6
+    python benchmarks/explained.py --laws --data FOLDER
 
 Simulated tables of 2,500 rows with 1, 4 and 8 inputs, noise that is a bell, skewed or
 heteroscedastic, outcomes of yes and no, and true shares from 0 to 0.9, scored on 20,000 further
@@ -109,7 +110,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--laws", nargs="+", choices=[*LAWS, YES_NO], default=[*LAWS, YES_NO])
+    parser.add_argument("--laws", nargs="*", choices=[*LAWS, YES_NO], default=[*LAWS, YES_NO])
     parser.add_argument("--shares", nargs="+", type=float, default=SHARES)
     parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
     parser.add_argument("--every", action="store_true", help="every ε for every table")

@@ -3,27 +3,34 @@
     OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py time [rows ...]
     OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py errors
     OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py points [repeats]
+    OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py last
+    OPENBLAS_NUM_THREADS=1 python benchmarks/one_pass.py files [rows]
 
 The first prints seconds of the processor of all threads, how many times those of scikit-learn's
 boosted trees on the same rows they are, the error of f over its sd, and the peak of memory, with
 secure noise as in a fit that is published. The second compares errors on the same rows and seeds,
 at a budget where parts are asked of fewer rows, each of which tells more. The third does the same
-for early stages with fewer inducing points, and with all.
+for early stages with fewer inducing points, and with all, the fourth for fewer last stages over
+all rows. The last runs `dpgp fit` on a file of Parquet with two inputs, and on one with six.
 """
 
 from __future__ import annotations
 
 import resource
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
+from workshop import python, write_table
 
 from dpgp import PrivateGPRegressor
+from dpgp.inference.many import plan
 from dpgp.inference.many.plan import EARLY_POINTS, MOST_POINTS
 from dpgp.steps import known
 from dpgp.types import Array
@@ -126,11 +133,36 @@ def points(repeats: int) -> None:
                 print(f"{name:>10} {seed} {most:>4} points {seconds:7.1f} s {error:7.4f}")
 
 
+def last_stages() -> None:
+    """Print one line for every number of last stages, of 400,000 rows: nμ = 95,000."""
+    for deal in (plan.DEAL, plan.Deal(2, 0.4), plan.Deal(1, 0.5)):
+        plan.DEAL = deal
+        seconds, error = fitted("waves", 400_000, epsilon=1.0, random_state=0)
+        print(f"     waves L = {deal.last}, a = {deal.share} {seconds:7.1f} s {error:7.4f}")
+
+
+def files(rows: int) -> None:
+    """Print core-seconds, time and memory of `dpgp fit` of a file, by the number of inputs."""
+    with tempfile.TemporaryDirectory() as folder:
+        for inputs in (2, 6):
+            path = write_table(Path(folder) / "table.parquet", rows, inputs)
+            columns = [word for k in range(inputs) for word in ("--feature", f"x{k}:-1:1")]
+            asked = ["--target", "y:-3:3", "--epsilon", "1", "--delta", str(DELTA), "--yes"]
+            command = ["fit", path, *columns, *asked, "--force", "-o", Path(folder) / "model.json"]
+            cost = python("from dpgp.cli import app; app()", *command)[0]
+            numbers = f"{cost.cpu:7.1f} s of cores {cost.wall:7.1f} s {cost.memory:6.0f} MB"
+            print(f"{rows:>11,} rows, {inputs} inputs {numbers}", flush=True)
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # that fits add up, or are seeded: the rows are made up
     if sys.argv[1:2] == ["errors"]:
         errors()
     elif sys.argv[1:2] == ["points"]:
         points(int((sys.argv[2:] or ["1"])[0]))
+    elif sys.argv[1:2] == ["last"]:
+        last_stages()
+    elif sys.argv[1:2] == ["files"]:
+        files(int(float((sys.argv[2:] or ["1e7"])[0])))
     else:
         times(sys.argv[2:])

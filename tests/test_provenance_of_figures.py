@@ -16,7 +16,7 @@ from dpgp_experiments import REGISTRY
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "docs/comparison.md", "docs/speed.md")
-MADE_BY = re.compile(r"Made by `(?P<command>[^`]+)`, [0-9a-f]{7,}, [^.\n]*(core|machine)[^.\n]*\.")
+MADE_BY = re.compile(r"Made by `(?P<command>[^`]+)`, [0-9a-f]{7,}[^.\n]*(core|machine)[^.\n]*\.")
 FIGURE = re.compile(r"^!\[", re.MULTILINE)
 NUMBER = re.compile(r"[*\d.,±()%/∞ −-]*\d[*\d.,±()%/∞ −-]*")
 

@@ -28,7 +28,8 @@ MAX_FIXED_FEATURES = 400  # d³ operations for every θ, some 2,000 of them: min
 
 MANY_INPUTS = 3
 """From how many inputs on stages learn a metric. With three it has three quarters of the error of a
-fixed grid, with one a twentieth more (docs/results/frame.md); with two it is slower by far."""
+fixed grid; with 30,000 rows of one input more than twice, of two a sixth more, and its intervals
+cover less (docs/results/frame.md)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,7 +68,7 @@ SLOW = {
 
 def test_a_model_is_used_without_slow_imports(tmp_path):
     """One process runs all commands: what any of them imports is there after it."""
-    options = {"bounds": (0, 1), "target_bounds": (0, 1), "random_state": 0}
+    options = {"bounds": (0, 1), "target_bounds": (0, 1), "random_state": 0, "stages": 1}
     commands = []
     for inputs in (1, 2, 4):
         X = np.random.default_rng(0).uniform(size=(400, inputs))

@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 from dpgp.features.inducing import InducingFeatures
-from dpgp.inference.few.target import Model
+from dpgp.inference.few.integral import Model
 from dpgp.inference.stage import StageRelease
 
 KERNEL = ConstantKernel(0.09) * RBF(0.5)

@@ -22,7 +22,7 @@ from scipy.special import ndtr
 from simulated_stages import model_1d, release, rows_1d
 
 from dpgp.inference.few.gram_estimate import density_prior, density_sd, pool
-from dpgp.inference.few.target import infer
+from dpgp.inference.few.integral import infer
 
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
 NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()

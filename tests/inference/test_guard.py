@@ -6,7 +6,7 @@ from dpgp.features.linear import LinearFeatures
 from dpgp.inference.clip_choice import ClipInterval, beyond_interval
 from dpgp.inference.few.evidence import combine_stages
 from dpgp.inference.few.gram_estimate import IsotropicEstimate, estimate_gram
-from dpgp.inference.few.target import infer
+from dpgp.inference.few.integral import infer
 from dpgp.inference.guard import CONSTANT_SHARE, BiasPrior, _uneven, apply_guard, embed
 from dpgp.inference.posterior import Moments
 from dpgp.inference.residual_law import gaussian_law

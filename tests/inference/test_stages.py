@@ -10,7 +10,8 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
 
 from dpgp import PrivateGPRegressor
-from dpgp.inference.few.target import AT_ONCE, POINTS, TargetFit, infer
+from dpgp.inference.few.integral import AT_ONCE, POINTS, infer
+from dpgp.inference.few.target import TargetFit
 from dpgp.inference.hyperparameters import default_kernel, hyper_prior
 from dpgp.model.fitted import OutsideBoundsWarning
 from dpgp.planning.setting import FewRowsWarning

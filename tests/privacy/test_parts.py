@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dpgp.privacy.books import BudgetError, GaussianBooks, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.noise import SecureNoise, SimulatedNoise
-from dpgp.privacy.parts import BLOCK, Dealing, RowPart, dearest
+from dpgp.privacy.parts import BLOCK, Dealing, PaidByUnit, RowPart, dearest
 
 DEALING = Dealing.drawn(SimulatedNoise(0))
 SOME = st.integers(1, 5).flatmap(lambda of: st.builds(RowPart, st.integers(1, of), st.just(of)))
@@ -83,6 +83,26 @@ def test_somebody_pays_what_is_counted(priced):
     }
     counted = dearest((part, Fraction(mu) ** 2) for part, mu in priced)
     assert paid_by(priced, dealt) == counted
+
+
+@given(PRICED)
+def test_a_price_that_is_asked_for_is_the_one_that_is_booked(priced):
+    paid, booked = PaidByUnit(), []
+    for part, mu in priced:
+        asked = paid.with_one_more(part, Fraction(mu) ** 2)
+        assert paid.total == dearest(booked)  # asking books nothing
+        booked.append((part, Fraction(mu) ** 2))
+        paid.add(*booked[-1])
+        assert asked == paid.total == _by_definition(booked)
+
+
+def _by_definition(booked):
+    """What all rows were asked, and of every dealing its dearest part."""
+    spent = {part: sum(price for other, price in booked if other == part) for part, _ in booked}
+    everybody = spent.pop(None, 0)
+    dealings = {part.of for part in spent}
+    most = (max(price for part, price in spent.items() if part.of == of) for of in dealings)
+    return everybody + sum(most)
 
 
 @given(PRICED)
