@@ -56,6 +56,7 @@ def guarded_fit(noise_of, n=4000, seed=0, sigma=2.0, scale=0.1):
         model.guard_embedding,
         bias=bias,
         beyond=beyond,
+        odds=gaussian_law().odds,
     )
     errors = [np.mean(w @ phi - f) for w in (state.moments.w, after.w)]
     return errors, state, after
@@ -154,6 +155,7 @@ def exact_measurement(
     bias=BIAS,
     beyond=0.0,
     middle=0.0,
+    odds=1.0,
 ):
     """A nearly exact stage about f and a guard that sees f + shift(x)."""
     features, rng = features_1d(8, 0.4), np.random.default_rng(seed)
@@ -171,7 +173,7 @@ def exact_measurement(
     U = np.linspace(-1, 1, 41)[:, None]
     L = embed(features.evaluate(U), SIMPLE.evaluate(U))
     measurement = combine_stages(stages, gram, moments)
-    after = apply_guard(guard, measurement, gram, moments, L, bias=bias, beyond=beyond)
+    after = apply_guard(guard, measurement, gram, moments, L, bias=bias, beyond=beyond, odds=odds)
     return phi.T @ (after.w - w), X[:, 0], after
 
 
@@ -220,3 +222,21 @@ def test_rows_of_the_guard_fit_the_estimate_of_the_stages():
 def test_a_gram_matrix_of_which_noise_left_nothing_ends_no_fit():
     L = np.array([[1.2, 0.0], [0.0, 0.7]])
     np.testing.assert_allclose(_uneven(0.1, L, np.zeros((2, 2))), 0.01 * np.eye(2))
+
+
+def test_a_noisy_guard_moves_a_probable_bell_less_than_another_law():
+    asked = {"shift": np.zeros_like, "sigma_a": 100.0}
+    likely, unlikely = (exact_measurement(**asked, odds=odds) for odds in (0.2, 1.0))
+    assert np.abs(likely[0]).max() < 0.5 * np.abs(unlikely[0]).max()
+    assert np.trace(likely[2].V) < np.trace(unlikely[2].V)
+
+
+def test_a_shift_that_no_bell_has_is_corrected_whatever_was_believed():
+    change, _, _ = exact_measurement(lambda x: np.full_like(x, 0.02), odds=0.0)
+    np.testing.assert_allclose(change, 0.02, atol=0.004)
+
+
+def test_a_prior_of_all_laws_is_that_of_bells_and_of_others():
+    other, odds = BIAS.of_no_bell(0.25), 0.25
+    assert odds * other.mean == pytest.approx(BIAS.mean)
+    assert odds * other.size**2 == pytest.approx(BIAS.size**2)

@@ -9,16 +9,19 @@ final release, with a wide clip, speak about b:
 
 with the same sampling noise :math:`\epsilon` that the stages saw. The prior of b is what the law of
 the residuals, with its own uncertainty, says of clipping at R; what it says of clipping at
-:math:`R_w`, and of a skewness that no line over x follows, is added to the covariance.
-docs/method.md.
+:math:`R_w`, and of a skewness that no line over x follows, is added to the covariance. A bell has
+no bias: b is 0 or of that prior, and S, which is likelier under one of them, tells how much each is
+believed: neither clip hides anything of a bell. docs/method.md.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit, logit
 
 from dpgp.inference.few.evidence import Measurement, mean_square
 from dpgp.inference.few.gram_estimate import GramEstimate
@@ -47,6 +50,9 @@ LEAST_VARIANCE = 0.5
 LEAST_LEFT = 0.1
 """Smallest share of the features' variance that a line leaves, by which the rest is enlarged: few
 features have hardly more than a line. By hand."""
+
+LEAST_ODDS = 0.05
+"""Least probability that a law is no bell. By hand: no histogram makes sure of a bell."""
 
 RIDGE = 1e-8
 """Of the mean eigenvalue, in the least squares of `embed`: features may be nearly dependent."""
@@ -84,6 +90,12 @@ class BiasPrior:
         mean[0], sds[0] = self.mean, math.hypot(self.sd, self.uneven)
         return mean * unit, sds * unit
 
+    def of_no_bell(self, odds: float) -> BiasPrior:
+        """Return it of a law that is no bell, which has this probability; a bell has no bias."""
+        mean, square = self.mean / odds, (self.mean**2 + self.sd**2) / odds
+        sd = math.sqrt(max(square - mean**2, 0.0))
+        return BiasPrior(mean, sd, self.uneven / math.sqrt(odds))
+
     @property
     def size(self) -> float:
         """Root mean square of all of it."""
@@ -110,27 +122,61 @@ def apply_guard(
     *,
     bias: BiasPrior,
     beyond: float,
+    odds: float,
 ) -> Moments:
     """Condition w + Lb on S; φ_s ≈ Lᵀφ.
 
     ``bias`` is what the stages' clip is expected to cause, ``beyond`` the rms of what the guard's
-    own does.
+    own does, ``odds`` the probability that the law is no bell.
     """
     noise_variance = _wide_noise(guard, gram, moments)
-    z, cross, total = _joint(guard, measurement, moments, L, noise_variance)
-    mean, sds = bias.of_line(L.shape[1])
-    prior, B_s = np.diag(sds**2), L.T @ gram.B @ L
-    cut = B_s[:, 0] * beyond / math.sqrt(CONSTANT_SHARE)
-    # Cov(z), Cov(w + Lb, z)
-    S = total + B_s @ prior @ B_s + np.outer(cut, cut)
-    c = cross + L @ prior @ B_s
-    # E[w + Lb | z] = ŵ + L·mean + cS⁻¹(z − B_s·mean),  Cov = V + L·prior·Lᵀ − cS⁻¹cᵀ
-    solved = np.linalg.solve(S, np.column_stack([z - B_s @ mean, c.T]))
-    w = moments.w + L @ mean + c @ solved[:, 0]
-    V = moments.V + L @ prior @ L.T - c @ solved[:, 1:]
-    # Cov(w, z) is that of an average θ: with hardly any noise it can exceed what V leaves
-    V = positive_part(V) + _uneven(bias.uneven, L, gram.B)
+    seen = _Seen(*_joint(guard, measurement, moments, L, noise_variance), moments, gram, L)
+    odds = max(odds, LEAST_ODDS)
+    bell, other = seen.given(NO_BIAS, 0.0), seen.given(bias.of_no_bell(odds), beyond)
+    weight = float(expit(logit(odds) + other.log_likelihood - bell.log_likelihood))
+    apart = other.w - bell.w
+    w = bell.w + weight * apart
+    V = (1 - weight) * bell.V + weight * other.V + weight * (1 - weight) * np.outer(apart, apart)
     return Moments(w, V, math.sqrt(noise_variance))
+
+
+class _Given(NamedTuple):
+    """Mean and covariance of w + Lb given S, and how likely S was."""
+
+    w: Array
+    V: Array
+    log_likelihood: float
+
+
+class _Seen(NamedTuple):
+    """z = S − M(ŵ − w₀), its covariances for b = 0, and what was believed before."""
+
+    z: Array
+    cross: Array
+    total: Array
+    moments: Moments
+    gram: GramEstimate
+    L: Array
+
+    def given(self, bias: BiasPrior, beyond: float) -> _Given:
+        """Condition w + Lb on z under one prior of b, and one rms of what the guard's clip hid."""
+        L, before = self.L, self.moments
+        mean, sds = bias.of_line(L.shape[1])
+        prior, B_s = np.diag(sds**2), L.T @ self.gram.B @ L
+        cut = B_s[:, 0] * beyond / math.sqrt(CONSTANT_SHARE)
+        # Cov(z), Cov(w + Lb, z)
+        S = self.total + B_s @ prior @ B_s + np.outer(cut, cut)
+        c = self.cross + L @ prior @ B_s
+        # E[w + Lb | z] = ŵ + L·mean + cS⁻¹(z − B_s·mean),  Cov = V + L·prior·Lᵀ − cS⁻¹cᵀ
+        surprise = self.z - B_s @ mean
+        solved = np.linalg.solve(S, np.column_stack([surprise, c.T]))
+        w = before.w + L @ mean + c @ solved[:, 0]
+        V = before.V + L @ prior @ L.T - c @ solved[:, 1:]
+        # Cov(w, z) is that of an average θ: with hardly any noise it can exceed what V leaves
+        V = positive_part(V) + _uneven(bias.uneven, L, self.gram.B)
+        # log N(z; B_s·mean, S) up to a constant
+        log_likelihood = -0.5 * (surprise @ solved[:, 0] + np.linalg.slogdet(S)[1])
+        return _Given(w, V, float(log_likelihood))
 
 
 def expect_bias(moments: Moments, bias: BiasPrior, L: Array) -> Moments:

@@ -205,6 +205,7 @@ class TargetFit:
             L,
             bias=self._bias_at(self.stages[-1].clip),
             beyond=self._beyond(release),
+            odds=self.residual.law.odds,
         )
         if self.early is not None:
             bias = self._bias_at(self.early.clip)

@@ -144,6 +144,7 @@ def guarded(
         _line(dictionary),
         bias=bias_of(posterior, target, clip),
         beyond=hidden_beyond(release, posterior, target),
+        odds=target.law.odds,
     )
     return replace(posterior, moments=found)
 
