@@ -231,8 +231,9 @@ def test_a_noisy_guard_moves_a_probable_bell_less_than_another_law():
     assert np.trace(likely[2].V) < np.trace(unlikely[2].V)
 
 
-def test_a_shift_that_no_bell_has_is_corrected_whatever_was_believed():
-    change, _, _ = exact_measurement(lambda x: np.full_like(x, 0.02), odds=0.0)
+@pytest.mark.parametrize("odds", [0.0, 0.5, 1.0, np.nextafter(1.0, 2.0)])
+def test_a_shift_that_no_bell_has_is_corrected_whatever_was_believed(odds):
+    change, _, _ = exact_measurement(lambda x: np.full_like(x, 0.02), odds=odds)
     np.testing.assert_allclose(change, 0.02, atol=0.004)
 
 

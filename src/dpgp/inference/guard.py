@@ -131,7 +131,7 @@ def apply_guard(
     """
     noise_variance = _wide_noise(guard, gram, moments)
     seen = _Seen(*_joint(guard, measurement, moments, L, noise_variance), moments, gram, L)
-    odds = max(odds, LEAST_ODDS)
+    odds = min(max(odds, LEAST_ODDS), 1.0)  # weights that add up to one may exceed it by rounding
     bell, other = seen.given(NO_BIAS, 0.0), seen.given(bias.of_no_bell(odds), beyond)
     weight = float(expit(logit(odds) + other.log_likelihood - bell.log_likelihood))
     apart = other.w - bell.w
