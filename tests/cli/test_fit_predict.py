@@ -112,7 +112,7 @@ def test_predict_pipes(folder, invoke):
     ("new", "asked", "line"),
     [
         (f"who;{AGE}\n1.2.2020;5,5\nb;12,25\n", ("--decimal", ","), "b;12,25;"),
-        (f'who,{AGE}\na,"5,5"\nb,"12,25"\n', ("--decimal", ","), 'b,"12,25","'),
+        (f'who,{AGE}\na,"5,5"\nb,"12,25"\n', ("--decimal", ","), 'b,"12,25",'),
         (f"who;{AGE}\na;5.5\nb;12.25\n", (), "b;12.25;"),
         (f"who\t{AGE}\na\t5,5\nb\t12,25\n", ("--decimal", ","), "b\t12,25\t"),
     ],
@@ -133,7 +133,7 @@ def test_predictions_are_read_with_what_the_table_was_read_with(
     assert header[2:] == [f"{name}_{s}" for name in (HEIGHT, "again") for s in SUFFIXES]
     for row in rows:
         assert row[2:6] == row[6:]
-        assert ("," in row[2]) is bool(asked)
+        assert ("," in "".join(row[2:])) is bool(asked), "one of them may be whole"
 
 
 def test_cells_of_parquet_are_written_with_the_mark_that_was_asked_for(folder, tmp_path, invoke):

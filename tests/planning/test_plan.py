@@ -124,7 +124,7 @@ def test_several_rows_of_a_person_cost_noise(girls):
 
 
 def test_one_line_for_each_choice(girls):
-    assert len(girls.why) == 13
+    assert len(girls.why) == 12
     assert all("\n" not in reason for reason in girls.why)
     given = dpgp.plan(n=5000, features="linear", warp=False, calibrate=False, stages=1, **GIRLS)
     assert "features: as asked for" in given.why

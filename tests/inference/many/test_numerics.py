@@ -13,7 +13,7 @@ from dpgp.inference.many.directions import gradient_metric, squared_weights, wat
 from dpgp.inference.many.families import KernelFamily
 from dpgp.inference.many.fit import Growth, MetricFit
 from dpgp.inference.many.location import locate
-from dpgp.inference.many.measured import Measured
+from dpgp.inference.many.measured import MeasuredSums
 from dpgp.inference.many.metric import REFERENCE, MetricFamily, kernel_of, metric_root
 from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.inference.many.records import (
@@ -277,7 +277,7 @@ def test_two_values_are_told_from_more(values, shares, two, noise_std):
 
 
 def measured(square, noise, n=1e5):
-    return Measured(np.zeros(2), square, 0.0, noise, 1.0, n, 1.0)
+    return MeasuredSums(np.zeros(2), square, 0.0, noise, 1.0, n, 1.0)
 
 
 @pytest.mark.parametrize("truth", [0.7, 1.0, 1.8])

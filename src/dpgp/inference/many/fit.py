@@ -32,7 +32,7 @@ from dpgp.inference.many.final import (
     moved_by_scale,
     unguarded,
 )
-from dpgp.inference.many.measured import Measured
+from dpgp.inference.many.measured import MeasuredSums
 from dpgp.inference.many.plan import MOST_FEATURES
 from dpgp.inference.many.records import WeightBelief, common_root, lower_root, stage_operator
 from dpgp.inference.many.target import Centre, Target
@@ -137,7 +137,7 @@ class MetricFit:
         seen = stage_operator(phi, release.feature_gram, release.feature_std, self.n)
         clips = self.clips
         for k, target in enumerate(self.targets):
-            target.take(Measured.of(release, k, self.n, share, seen.Q), seen)
+            target.take(MeasuredSums.of(release, k, self.n, share, seen.Q), seen)
         sums = [
             _sums(target, release.cross[:, k] * clip)
             for k, (target, clip) in enumerate(zip(self.targets, clips, strict=True))

@@ -41,7 +41,7 @@ class Corrected(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredSums:
     """One target's part of a stage's release."""
 
     cross: Array  # Σφ clip(r)/R / n, along the eigenvectors of B
@@ -55,7 +55,7 @@ class Measured:
     @classmethod
     def of(
         cls, release: GramRelease, target: int, n: float, share: float, basis: Array
-    ) -> Measured:
+    ) -> MeasuredSums:
         """Take it from the release; the columns of ``basis`` are the eigenvectors."""
         if release.target_gram is None or release.target_std is None:
             raise ValueError("a stage needs the second moment of its residuals.")

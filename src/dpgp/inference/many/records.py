@@ -109,6 +109,10 @@ class NormalEquations:
     J: Array
     h: Array
 
+    def with_more(self, other: NormalEquations) -> NormalEquations:
+        """Return those of both lists of records."""
+        return NormalEquations(self.J + other.J, self.h + other.h)
+
 
 def read_records(
     records: Sequence[Record], dictionary: Dictionary, base: Array, centre: Array, doubt: float

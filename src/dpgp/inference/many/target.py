@@ -14,7 +14,7 @@ import numpy as np
 from dpgp.inference.clip_choice import ClipInterval, best_kappa, guard_interval
 from dpgp.inference.many.dictionary import Dictionary
 from dpgp.inference.many.families import Family
-from dpgp.inference.many.measured import Corrected, Measured
+from dpgp.inference.many.measured import Corrected, MeasuredSums
 from dpgp.inference.many.records import (
     Evidence,
     NormalEquations,
@@ -104,7 +104,7 @@ class Target:
         centre = float(np.abs(self.centre_at_synthetic).max())
         return min(LARGEST_RESIDUAL, 1.0 + centre) / scale
 
-    def take(self, measured: Measured, seen: StageOperator) -> None:
+    def take(self, measured: MeasuredSums, seen: StageOperator) -> None:
         """Take a stage's release, and what the stage sees of f."""
         is_clipped = self.location.is_clipped
         self.tau = measured.residual_sd(self.clip, self.forecast, self.law if is_clipped else None)
@@ -142,7 +142,7 @@ class Target:
         self.clip = self._largest_residual
         self.measured, self.best = (sd, self.centre.values), (sd, self.centre.values, self.clip)
 
-    def _judge(self, measured: Measured) -> None:
+    def _judge(self, measured: MeasuredSums) -> None:
         """Find out whether the last move of the centre made residuals larger."""
         if self.best is None:
             self.has_failed = False
@@ -220,11 +220,10 @@ class Target:
         """
         if self.earlier is None or not self.records:
             return
-        told, both = self.earlier(dictionary), self.read(dictionary, self.centre.values)
-        new = NormalEquations(both.J - told.J, both.h - told.h)
-        scale = self.location.scale
+        told, new = self.earlier(dictionary), self._read_own(dictionary, self.centre.values)
         of_both, of_told, of_new = (
-            Evidence(each, dictionary, scale)(self.theta) for each in (both, told, new)
+            Evidence(each, dictionary, self.location.scale)(self.theta)
+            for each in (told.with_more(new), told, new)
         )
         if of_new > of_both - of_told:
             self.earlier = None
@@ -305,11 +304,14 @@ class Target:
 
     def read(self, dictionary: Dictionary, centre: Array) -> NormalEquations:
         """Read all records in a dictionary, from a centre at the synthetic rows."""
-        base, earlier = self.base(dictionary), self.earlier and self.earlier(dictionary)
-        if not self.records and earlier is not None:
-            return earlier
-        own = read_records(self.records, dictionary, base, centre, self.doubt)
-        return own if earlier is None else NormalEquations(own.J + earlier.J, own.h + earlier.h)
+        if self.earlier is None:
+            return self._read_own(dictionary, centre)
+        told = self.earlier(dictionary)
+        return told.with_more(self._read_own(dictionary, centre)) if self.records else told
+
+    def _read_own(self, dictionary: Dictionary, centre: Array) -> NormalEquations:
+        base = self.base(dictionary)
+        return read_records(self.records, dictionary, base, centre, self.doubt)
 
     def starting_in(self, family: Family) -> Target:
         """Return the same target, to learn in another family."""
