@@ -97,6 +97,15 @@ def test_codes_are_missing_in_other_tables(expected, tmp_path):
     assert mean_of(gp.model_) == expected
 
 
+def test_a_code_may_be_copied_from_a_codebook():
+    """Print has a minus where tables have a hyphen."""
+    codes = Codes.of(["\u221299", "\u2212 refused \u2212"], "age")
+    assert codes.has(-99)
+    assert codes.has("-99.0")
+    assert codes.has("\u2212 refused \u2212")
+    assert codes == Codes.of(["-99", "\u2212 refused \u2212"], "age")
+
+
 def test_a_code_stops_a_fit_as_a_gap_does():
     frame, asked = FRAMES["floats"](), NUMBERS | {"missing": "error"}
     PrivateGPRegressor(**BUDGET, **asked).fit(frame[["age"]], frame["income"])

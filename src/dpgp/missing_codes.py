@@ -112,7 +112,7 @@ NOWHERE = ColumnCodes()
 
 def _checked(code: Any, where: str) -> Code:
     if isinstance(code, str):
-        return published_text(code, where, "codes")
+        return _with_hyphen(published_text(code, where, "codes"))
     if isinstance(code, int | np.integer) and not isinstance(code, bool) and _is_finite(code):
         return int(code)
     if isinstance(code, float | np.floating) and math.isfinite(code):
@@ -121,6 +121,12 @@ def _checked(code: Any, where: str) -> Code:
         f"{where} must hold texts or finite numbers, got an element of type {type(code).__name__} "
         "that is none; what is empty or NaN is missing without a code."
     )
+
+
+def _with_hyphen(text: str) -> str:
+    """Return a number that is printed with a minus, as in a codebook, as tables write it."""
+    hyphen = text.replace("\N{MINUS SIGN}", "-")
+    return text if written_number(hyphen, ".") is None else hyphen
 
 
 def _is_finite(code: Any) -> bool:

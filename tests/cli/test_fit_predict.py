@@ -156,7 +156,11 @@ def test_predict_refuses_what_cannot_be_meant(folder, tmp_path, invoke, refused)
     refused(invoke("predict", model, data, "-o", model), 2, "is read by this command")
     refused(invoke("predict", model, data, "--coverage", 95), 2, "--coverage")
     refused(invoke("predict", model, data, "--quantile", 1.5), 2, "--quantile", "median")
-    refused(invoke("predict", model, data, "--name", "a", "--name", "b"), 2, "--name 1 time")
+    refused(
+        invoke("predict", model, data, "--name", "a", "--name", "b"),
+        2,
+        "--name was given 2 times; give it once for each target",
+    )
     refused(invoke("predict", model, tmp_path / "none.csv"), 4, "no such file")
     (tmp_path / "other.csv").write_text("years\n5\n")
     refused(

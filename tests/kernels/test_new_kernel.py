@@ -10,8 +10,10 @@ import pytest
 from numpy.testing import assert_allclose
 from py_mini_racer import MiniRacer
 
+from dpgp.checked_values import ModelFileError
+from dpgp.kernels import given
 from dpgp.kernels.formula import batch_gram, exported_tree
-from dpgp.kernels.known import FORMULAS, KERNELS, kernel_from_json, kernel_to_json
+from dpgp.kernels.known import FORMULAS, KERNELS, as_sklearn, kernel_from_json, kernel_to_json
 from dpgp.kernels.parameters import Measure, Parameter
 from dpgp.kernels.stationary import LENGTHS, Radial
 from dpgp.report.html.browser import kernel_formulas, plain, posterior_script
@@ -53,6 +55,15 @@ def test_matrices_follow_from_the_formula():
     each = [expected(beta, lengths) for beta, *lengths in np.exp(THETAS)]
     assert_allclose(found, each, rtol=1e-13)
     assert_allclose(KERNEL(X, Z), expected(0.7, [0.4, 0.9]), rtol=1e-13)
+
+
+def test_a_class_of_its_name_among_those_given_is_what_users_write(monkeypatch):
+    with pytest.raises(ModelFileError, match="no kernel that can be given"):
+        as_sklearn(KERNEL)
+    monkeypatch.setattr(given, "Twice", dict, raising=False)
+    found = as_sklearn(KERNEL)
+    assert found["beta"] == 0.7
+    assert list(found["length_scale"]) == [0.4, 0.9]
 
 
 def test_the_page_computes_what_the_trace_says():

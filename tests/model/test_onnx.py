@@ -224,12 +224,23 @@ def test_levels_of_categories_are_taken_by_their_numbers(columns):
     assert_allclose(found["mean"], gp.predict(table), rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize(("columns", "ordered"), [(1, False), (4, False), (1, True)])
-def test_every_one_of_several_classes_has_its_outputs(columns, ordered):
+@pytest.mark.parametrize("columns", [1, 5])
+def test_a_fit_of_weighted_rows_predicts_the_same(columns):
     X, y = drawn(columns, 1.0)
+    gp = PrivateGPRegressor(3.0, 1e-5, bounds=(0, 10), target_bounds=(0, 12), weight_bound=4.0)
+    gp.set_params(random_state=0, stages=2).fit(X, y, sample_weight=1.0 + y % 5)
+    check(gp, export.to_onnx(gp), 60)
+
+
+@pytest.mark.parametrize("weight_bound", [None, 4.0], ids=["whole", "weighted"])
+@pytest.mark.parametrize(("columns", "ordered"), [(1, False), (4, False), (1, True), (4, True)])
+def test_every_one_of_several_classes_has_its_outputs(columns, ordered, weight_bound):
+    X, y = drawn(columns, 1.0)
+    weights = None if weight_bound is None else 1.0 + y % 5
     labels = np.array(["none", "one", "more"])[np.minimum(y, 2).astype(int)]
     clf = PrivateGPClassifier(3.0, 1e-5, bounds=(0, 10), classes=("none", "one", "more"), stages=2)
-    clf.set_params(ordered=ordered, random_state=0).fit(X, labels)
+    clf.set_params(ordered=ordered, weight_bound=weight_bound, random_state=0)
+    clf.fit(X, labels, sample_weight=weights)
     new = np.random.default_rng(9).uniform(-1.0, 11.0, (100, columns))
     found, P = run(export.to_onnx(clf), new), clf.predict_proba(new)
     ends = clf.predict_proba_interval(new)

@@ -1,4 +1,5 @@
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -227,3 +228,19 @@ def test_designs_are_planned_once(monkeypatch):
 
     monkeypatch.setattr(design, "compare", compare_again)
     assert choose_design(public, stages).layout == first.layout
+
+
+@pytest.mark.parametrize("outcome", [{"target_bounds": (0, 1)}, {"classes": ["a", "b", "c"]}])
+def test_stages_are_called_worth_their_split_where_the_forecast_says_so(outcome):
+    why = dpgp.plan(n=3000, bounds=[(0, 1)], **outcome).why[-1]
+    split, single = (float(figure) for figure in re.findall(r"0\.\d+", why))
+    assert ("worth their split" in why) == (split < single)
+    assert ("unless `stages` says 1" in why) == (split >= single)
+
+
+def test_a_forecast_of_classes_is_of_probabilities(girls):
+    classes = dpgp.plan(n=3000, bounds=[(0, 1)], classes=["a", "b", "c"])
+    assert "expected error of the probability" in str(classes)
+    assert classes.plot().get_ylabel() == "error of the probability, from 0 to 1"
+    assert "expected error of the mean" in str(girls)
+    assert girls.plot().get_ylabel() == "error of the mean, in units of the target"

@@ -41,15 +41,16 @@ BOX = Box.from_bounds([(0, 1), (-1, 1)], 2, ["age", "dose"])
 FEATURES = BoxFeatures(UnitInputs(BOX), LinearFeatures(2))
 
 
-def wanted(unit=None, most=1, rule="random"):
+def wanted(unit=None, most=1, rule="random", weight=None):
     options = Options.parse(
         box=BOX,
         target_box=Box.from_bounds((0, 2), 1, ["height"]),
         per_person=unit is not None,
         max_rows_per_unit=most,
         rows_of_unit=rule,
+        weight_bound=None if weight is None else 3.0,
     )
-    return RowReader(("age", "dose"), ("height",), unit, options)
+    return RowReader(("age", "dose"), ("height",), unit, options, weight)
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +62,7 @@ def folder(tmp_path_factory):
             "dose": rng.uniform(-1, 1, ROWS),
             "height": rng.uniform(0, 2, ROWS),
             "who": rng.integers(0, 900, ROWS),
+            "weight": rng.uniform(0, 4, ROWS),
         }
     )
     frame[:2000].to_csv(folder / "1.csv", index=False)
@@ -107,11 +109,18 @@ def engine(request):
 
 
 @pytest.mark.parametrize(
-    ("unit", "most", "rule"),
-    [(None, 1, "first"), ("who", 1, "first"), ("who", 1, "random"), ("who", 3, "random")],
+    ("unit", "most", "rule", "weight"),
+    [
+        (None, 1, "first", None),
+        (None, 1, "first", "weight"),
+        ("who", 1, "first", None),
+        ("who", 1, "random", None),
+        ("who", 3, "random", None),
+        ("who", 3, "random", "weight"),
+    ],
 )
-def test_a_cluster_has_the_integers_of_one_machine(engine, folder, unit, most, rule):
-    files, asked = open_files(folder), wanted(unit, most, rule)
+def test_a_cluster_has_the_integers_of_one_machine(engine, folder, unit, most, rule, weight):
+    files, asked = open_files(folder), wanted(unit, most, rule, weight)
     here = TableRows.opened(files, asked, seed=7)
     there = ClusterRows.opened(files, asked, engine, seed=7)
     assert len(there.table.files) > len(files)
@@ -128,10 +137,13 @@ def estimator(**asked):
     )
 
 
-def test_a_fit_on_a_cluster_is_the_fit_on_one_machine(engine, folder):
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_a_fit_on_a_cluster_is_the_fit_on_one_machine(engine, folder, weight):
     name = type(engine).__name__.removesuffix("Engine").lower()
-    there = estimator(engine=name, max_rows_per_unit=2).fit(folder, target="height", units="who")
-    here = estimator(max_rows_per_unit=2).fit(folder, target="height", units="who")
+    asked = {"max_rows_per_unit": 2, "weight_bound": None if weight is None else 3.0}
+    columns = {"target": "height", "units": "who", "sample_weight": weight}
+    there = estimator(engine=name, **asked).fit(folder, **columns)
+    here = estimator(**asked).fit(folder, **columns)
     new = pd.DataFrame({"age": [0.2, 0.9], "dose": [0.0, 1.0]})
     assert np.array_equal(there.predict(new), here.predict(new))
     assert there.certificate_.releases == here.certificate_.releases

@@ -67,6 +67,12 @@ def test_a_statement_speaks_of_people_and_of_simulations():
     assert "SIMULATION, NOT PRIVATE" in statement(fitted(random_state=0))
 
 
+def test_a_statement_names_codes_for_missing_values():
+    codes = statement(fitted(missing_codes={0: [-99, "a, b"]}, missing="ignore", random_state=0))
+    assert '\n- That input is missing where the table says -99, "a, b".\n' in codes
+    assert "is missing where" not in statement(fitted(random_state=0))
+
+
 FIELDS = {
     "name": "Height of girls", "curator": "Health survey", "curator_type": "Government",
     "intended_use": "Growth charts", "region": "Finland", "author": "A. Curator",

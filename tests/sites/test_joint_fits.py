@@ -19,7 +19,7 @@ from dpgp.sites.masks import JointNoise
 from dpgp.sites.site import _Seat
 
 sys.path.insert(0, str(Path(__file__).parent))
-from processes import NAMES, SMALL, coordinator, rows_of, run, site
+from processes import NAMES, SMALL, coordinator, rows_of, run, site, weights_of
 
 SEEDS = {"north": 1, "south": 2, "west": 3}
 
@@ -60,6 +60,7 @@ class SameNoise(SimulatedNoise):
         {"epsilon": float("inf")},
         {"epsilon": 3.0, "delta": 1e-5},
         {"epsilon": 3.0, "delta": 1e-5, "neighbours": "add-remove"},
+        {"epsilon": 3.0, "delta": 1e-5, "weight_bound": 1.5},
     ],
 )
 def test_the_model_is_that_of_the_pooled_table_bit_for_bit(parties, options, monkeypatch):
@@ -68,7 +69,8 @@ def test_the_model_is_that_of_the_pooled_table_bit_for_bit(parties, options, mon
     X, y = rows_of()
     monkeypatch.setattr("dpgp.estimator.noise_source", lambda _: SameNoise())
     pooled = dpgp.PrivateGPRegressor(**SMALL, **options)
-    pooled.fit(np.concatenate(X), np.concatenate(y))
+    rows = np.concatenate(X)
+    pooled.fit(rows, np.concatenate(y), sample_weight=weights_of(rows, options))
     for model in models:
         for ours, theirs in zip(numbers(model), numbers(pooled.model_), strict=True):
             assert np.array_equal(ours, theirs)
@@ -96,8 +98,9 @@ def test_seeds_at_all_sites_make_it_a_simulation(parties):
     assert not any(model.certificate.is_private for model in models)
 
 
-def test_sites_that_want_different_fits_hear_so_before_anything_is_sent(parties):
-    outcome, *sites = joint(parties, {"west": {"bounds": (-1, 2)}}, epsilon=1.0, delta=1e-5)
+@pytest.mark.parametrize("wish", [{"bounds": (-1, 2)}, {"weight_bound": 1.5}], ids=str)
+def test_sites_that_want_different_fits_hear_so_before_anything_is_sent(parties, wish):
+    outcome, *sites = joint(parties, {"west": wish}, epsilon=1.0, delta=1e-5)
     for error in (outcome, *sites):
         assert error.startswith("SitesError: the sites do not want the same fit")
 

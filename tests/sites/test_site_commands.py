@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import yaml
 from processes import NAMES, rows_of
 from typer.testing import CliRunner
 
+import dpgp
 from dpgp.cli import app
 from dpgp.sites.site import fingerprint
 from dpgp.verify import verify
@@ -25,8 +27,10 @@ STUDY = {
 
 
 def table(path, X, y):
+    tall = ["tall" if height > 0 else "small" for height in y]
+    rows = zip(X[:, 0], y, tall, 1.0 + X[:, 0], strict=True)
     with path.open("w", newline="") as file:
-        csv.writer(file).writerows([("age", "height"), *zip(X[:, 0], y, strict=True)])
+        csv.writer(file).writerows([("age", "height", "tall", "weight"), *rows])
 
 
 @pytest.fixture
@@ -84,6 +88,19 @@ def test_three_sites_and_a_coordinator_write_one_model(study):
     models, _ = written_by_all(study)
     assert models[0] == models[1] == models[2]
     assert all(finding.holds for finding in verify(study / "north.json"))
+
+
+def test_sites_fit_classes_of_weighted_rows(study):
+    asked = STUDY | {"classes": {"tall": ["small", "tall"]}, "weight": {"weight": 1.5}}
+    del asked["targets"]
+    (study / "study.yaml").write_text(yaml.safe_dump(asked))
+    models, outputs = written_by_all(study)
+    assert models[0] == models[1] == models[2]
+    assert "weight, of which 1.5 counts as one row" in outputs[0]
+    found = dpgp.load(study / "north.json").weights
+    total = sum(np.minimum((1.0 + X[:, 0]) / 1.5, 1.0).sum() for X in rows_of()[0])
+    assert abs(found.total - total) < 6 * found.noise_std  # false alarm: 2e-9
+    assert found.noise_std < total / 6
 
 
 def test_a_site_with_another_kind_of_processor_takes_part(study):

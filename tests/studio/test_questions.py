@@ -87,6 +87,30 @@ def test_a_consent_names_everything_that_will_be_public(client, table):
     assert found["ledger"] is None
 
 
+def test_what_rows_weigh_is_in_forecast_and_consent(client, table):
+    study = {**STUDY, "rows": "3000", "weight": {"person": "4"}, "missing": "ignore"}
+    study["missing_codes"] = {"age": ["-99", "refused"]}
+    weight = ["--weight", "person:4", "--missing", "ignore"]
+    command = ["plan", "--rows", "3000", *TARGET, *FEATURE, *weight, "--mean-weight", "1", "--json"]
+    planned = json.loads(CliRunner().invoke(app, command).stdout)["forecast"]["rmse"]
+    errors = {}
+    for mean in ("", "1", "2"):
+        asked = {"table": table, "study": study, "mean_weight": mean}
+        (point,) = client.ask("forecast", **asked, at=["1"])["points"]
+        found = client.ask("consent", **asked)
+        errors[mean] = point["rmse"]
+        assert found["forecast"]["rmse"] == pytest.approx(point["rmse"], rel=1e-9)
+    assert errors["1"] == pytest.approx(planned, rel=1e-9)
+    assert errors["1"] > 1.02 * errors["2"]
+    assert errors[""] == errors["2"]
+    assert ["weights", "person, of which 4 counts as one row"] in found["public"]
+    assert ["missing", "age, where it says -99, refused"] in found["public"]
+    assert (
+        "number"
+        in client.ask("forecast", **asked | {"mean_weight": "x"}, at=["1"], expect=400)["message"]
+    )
+
+
 def test_a_consent_to_a_number_from_0_to_1_tells_of_classes(client, table):
     name = next(iter(STUDY["targets"]))
     asked = {**STUDY, "targets": {name: ["0", "1"]}}

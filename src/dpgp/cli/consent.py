@@ -79,6 +79,7 @@ def study_pairs(study: Study, rows: int | None, face: Face) -> list[list[str]]:
     return [
         *(["predict", f"{column}{options.outcome.aside}"] for column in study.predicted),
         *(["from", str(column)] for column in study.inputs),
+        *(["missing", str(column)] for column in study.missing_codes or ()),
         *([] if study.weight is None else [["weights", str(study.weight)]]),
         ["guarantee", guarantee],
         ["protects", study.protects.on(face)],

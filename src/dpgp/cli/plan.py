@@ -90,13 +90,16 @@ def print_plan(console: Console, planned: Plan) -> None:
     """Print the forecast."""
     from dpgp.planning.forecast import BEYOND_THEM
 
-    expected, design = planned.forecast, planned.design
+    expected, design, outcome = planned.forecast, planned.design, planned.question.options.outcome
     title = f"What {planned.n:,} rows and ε = {planned.epsilon:g} will buy, forecast without data"
     console.print(title, style="bold", highlight=False, soft_wrap=True)
     names = planned.question.options.target_box.column_names("target")
     others = zip(names[1:], planned.forecasts[1:], strict=False)  # classes of one are alike
     pairs = [
-        ["expected error of the mean", f"{expected.rmse:.3g}, in units of the target"],
+        [
+            f"expected error of the {outcome.estimated}",
+            f"{expected.rmse:.3g}, {outcome.scale_of_errors}",
+        ],
         *([f"  of {name}", f"{each.rmse:.3g}"] for name, each in others),
         ["eight functions in ten", f"{expected.low:.3g} to {expected.high:.3g}; {BEYOND_THEM}"],
         ["share of the target's range", f"{100 * expected.relative:.2g} %"],

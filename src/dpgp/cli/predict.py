@@ -121,12 +121,19 @@ def _check_share(flag: str, share: float, remedy: str) -> None:
         raise UsageError(f"{flag} must lie between 0 and 1, got {share:g}; {remedy}.")
 
 
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
 def _target_names(model: FittedModel, given: Sequence[str] | None) -> Sequence[str]:
     if given:
         count = len(model.calibrations)
         if len(given) != count:
-            what = "class(es)" if model.outcome.labels else "target(s)"
-            raise UsageError(f"the model has {count} {what}; give --name {count} time(s).")
+            what = "class" if model.outcome.labels else "target"
+            raise UsageError(
+                f"--name was given {_times(len(given))}; give it once for each {what} of the "
+                f"model, {_times(count)}."
+            )
         return given
     return model.outcome.prediction_names(model.options.target_box)
 

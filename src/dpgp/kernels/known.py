@@ -170,11 +170,11 @@ def as_sklearn(kernel: Kernel) -> Any:
     for name, part in fields_of(type(kernel), Part).items():
         inner = values[name]
         values[name] = [*map(as_sklearn, inner)] if part.per_input else as_sklearn(inner)
-    home = GIVEN if isinstance(kernel, Normalized | PerColumn) else SKLEARN
-    found = getattr(import_module(home), kernel.name, None)
+    homes = map(import_module, (SKLEARN, GIVEN))
+    found = next((vars(home)[kernel.name] for home in homes if kernel.name in vars(home)), None)
     if found is None:
         raise ModelFileError(
-            f"{kernel.name} is no kernel of scikit-learn, which alone can be given."
+            f"{kernel.name} is no kernel that can be given: not of scikit-learn, nor of {GIVEN}."
         )
     fixed = [f"{name}_bounds" for name in getattr(kernel, "fixed", ())]
     return found(**values, **dict.fromkeys(fixed, "fixed"))

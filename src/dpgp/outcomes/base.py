@@ -83,6 +83,12 @@ class OutcomeKind(ABC):
     Means, standard deviations and bounds of predictions are in units of the target.
     """
 
+    estimated: ClassVar[str] = "mean"
+    """What f is, in one word."""
+
+    scale_of_errors: ClassVar[str] = "in units of the target"
+    """On which scale errors of f are told."""
+
     option: ClassVar[str | None] = None
     """The option that asks for it, True or False; of a kind that has one."""
 

@@ -78,6 +78,8 @@ class YesNo(OutcomeKind):
 
     category: Category
 
+    estimated: ClassVar[str] = "probability"
+    scale_of_errors: ClassVar[str] = "from 0 to 1"
     unreadable_is_error: ClassVar[bool] = False
     """A label that is none of both makes a row unusable."""
 

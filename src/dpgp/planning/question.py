@@ -317,4 +317,7 @@ def _why_several_stages(
     alone, reached = (
         question.half_width * float(np.median(e.rmse)) for e in (errors, answer.errors)
     )
-    return [f"stages are worth their split: forecast {reached:.3g}, with a single one {alone:.3g}"]
+    figures = f"forecast {reached:.3g}, with a single one {alone:.3g}"
+    if reached < alone:
+        return [f"stages are worth their split: {figures}"]
+    return [f"stages cost more than they bring: {figures}; they are kept unless `stages` says 1"]

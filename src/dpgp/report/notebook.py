@@ -84,7 +84,10 @@ def plan_rows(plan: Plan) -> list[tuple[str, str]]:
     return [
         ("rows", f"{plan.n:,}"),
         ("guarantee", f"epsilon = {plan.epsilon:g}, delta = {plan.delta:g}"),
-        ("expected error of the mean", f"{forecast.rmse:.3g}"),
+        (
+            f"expected error of the {plan.question.options.outcome.estimated}",
+            f"{forecast.rmse:.3g}",
+        ),
         ("eight functions in ten", f"{forecast.low:.3g} to {forecast.high:.3g}; {BEYOND_THEM}"),
         ("share of the target's range", f"{forecast.relative:.2%}"),
         ("width of a 95 % interval", f"{forecast.interval_width:.3g}"),
@@ -101,6 +104,9 @@ def plan_text(plan: Plan) -> str:
     return "\n".join(["Plan, made without data", *lines, "Why", *(f"- {w}" for w in plan.why)])
 
 
+BAND = "band: eight plausible functions in ten"
+
+
 def draw_curve(plan: Plan, ax: Axes | None = None) -> Axes:
     """Draw forecast error against ε on logarithmic axes, and what remains without noise."""
     from dpgp.planning.plan import EPSILONS
@@ -112,13 +118,18 @@ def draw_curve(plan: Plan, ax: Axes | None = None) -> Axes:
     return axes
 
 
+def _error_in_words(plan: Plan) -> str:
+    outcome = plan.question.options.outcome
+    return f"error of the {outcome.estimated}, {outcome.scale_of_errors}"
+
+
 def _draw(axes: Axes, curve: Curve, plan: Plan) -> None:
     epsilons = curve.values
     axes.fill_between(epsilons, curve.low, curve.high, color=BLUE, alpha=0.15, lw=0)
-    axes.plot(epsilons, curve.rmse, color=BLUE, label="expected error (band: eight in ten)")
+    axes.plot(epsilons, curve.rmse, color=BLUE, label=f"expected error; {BAND}")
     axes.plot(epsilons, curve.floor, color=INK, ls="--", lw=1.2, label="without privacy")
     axes.plot(plan.epsilon, plan.forecast.rmse, "o", color=VERMILION, label="this plan", zorder=3)
-    axes.set(xscale="log", yscale="log", xlabel="ε", ylabel="error of the mean, units of target")
+    axes.set(xscale="log", yscale="log", xlabel="ε", ylabel=_error_in_words(plan))
     ticks = [value for value in (0.1, 0.3, 1.0, 3.0, 10.0) if epsilons[0] <= value <= epsilons[-1]]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.xaxis.minorticks_off()

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from dpgp.choices import Missing
+from dpgp.plain_text import in_a_line
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import factor_text, text_up
 from dpgp.report.guarantee import guarantee_in_words, listed, title_of
@@ -136,6 +137,7 @@ def _public(model: FittedModel) -> list[str]:
         f"The columns and their bounds, chosen without looking at the data:{columns}",
         "All other options of the fit, which stand in the model's file.",
         _size(model),
+        *_codes(model),
         *_weight(model),
         *_complete(model),
     ]
@@ -179,6 +181,17 @@ def _weight(model: FittedModel) -> list[str]:
     if bound is None:
         return []
     return [f"That a row of weight {bound:g} or more counts in full, and others by their weight."]
+
+
+def _codes(model: FittedModel) -> list[str]:
+    """Say which values stand for missing ones."""
+    names = [name for name, *_ in _columns(model)]
+    codes = model.options.missing_codes.in_order or []
+    return [
+        f"That {_plain(name)} is missing where the table says {in_a_line(map(str, own))}."
+        for name, own in zip(names, codes, strict=False)
+        if own
+    ]
 
 
 def _complete(model: FittedModel) -> list[str]:

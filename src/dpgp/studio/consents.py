@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpgp.choices import Missing
 from dpgp.cli.consent import study_pairs
@@ -33,7 +33,14 @@ PRIVATE = (
 )
 
 
-def consent(asked: AskedStudy, prevalence: float | None, folder: Path) -> dict[str, Any]:
+class Told(NamedTuple):
+    """What is known of the people from elsewhere, for a forecast."""
+
+    prevalence: float | None
+    mean_weight: float | None
+
+
+def consent(asked: AskedStudy, told: Told, folder: Path) -> dict[str, Any]:
     """Return what a fit will make public, what it costs, and what speaks against it."""
     options, rows, ledger = asked.options, asked.rows, asked.study.purse
     pairs = study_pairs(asked.study, rows, Face.PAGE)
@@ -44,7 +51,7 @@ def consent(asked: AskedStudy, prevalence: float | None, folder: Path) -> dict[s
         "also": _also(options),
         "private": list(PRIVATE),
         "words": in_words(options.epsilon, options.delta),
-        "forecast": _forecast(options, rows, prevalence),
+        "forecast": _forecast(options, rows, told),
         "warnings": [
             *weak_points(options.epsilon, options.delta, rows),
             *(made_plain(doubt.words.on(Face.PAGE)) for doubt in doubts(options)),
@@ -73,10 +80,10 @@ def _also(options: Options) -> list[str]:
     return sentences
 
 
-def _forecast(options: Options, rows: int, prevalence: float | None) -> dict[str, Any]:
+def _forecast(options: Options, rows: int, told: Told) -> dict[str, Any]:
     """Return what to expect, or why that is not known."""
     try:
-        planned = plan_of(options, rows, prevalence=prevalence)
+        planned = plan_of(options, rows, **told._asdict())
     except ValueError as error:
         return {"problem": as_sentence(said(error, Face.PAGE))}
     return {**asdict(planned.forecast), "why": list(planned.why)}
@@ -115,7 +122,7 @@ def _relation_problem(options: Options, ledger: Ledger) -> str | None:
 def forecasts(asked: AskedStudy, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return the forecast at every ε that is wanted."""
     study, rows = asked.study.with_usual_budget(), asked.rows
-    planned = _planned(study, rows, prevalence_of(wanted))
+    planned = _planned(study, rows, told_of(wanted))
     curve = planned.curve(epsilons=sorted(set(_epsilons(wanted.get("at")))))
     return {
         "points": _points(curve, study.options),
@@ -126,12 +133,19 @@ def forecasts(asked: AskedStudy, wanted: Mapping[str, Any]) -> dict[str, Any]:
 def epsilon_for(asked: AskedStudy, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return the smallest ε that is expected to reach an error, in two digits, rounded up."""
     error = _number(wanted.get("error"), "the error")
-    planned = _planned(asked.study.with_usual_budget(), asked.rows, prevalence_of(wanted))
+    planned = _planned(asked.study.with_usual_budget(), asked.rows, told_of(wanted))
     needed = planned.epsilon_for(error)
     return {"epsilon": float(text_up(needed, 2))}
 
 
-def prevalence_of(wanted: Mapping[str, Any]) -> float | None:
+def told_of(wanted: Mapping[str, Any]) -> Told:
+    """Return what a page says of the people; the plan checks an average against its bound."""
+    weight = wanted.get("mean_weight")
+    mean_weight = None if weight in (None, "") else _number(weight, "the average weight")
+    return Told(_prevalence_of(wanted), mean_weight)
+
+
+def _prevalence_of(wanted: Mapping[str, Any]) -> float | None:
     """Return the share of the second class, of which a page says how many are in a hundred."""
     per_cent = wanted.get("prevalence")
     if per_cent in (None, ""):
@@ -155,14 +169,14 @@ def _number(text: Any, what: str) -> float:
         raise UsageError(f"{what} must be a number.") from None
 
 
-def _planned(study: Study, rows: int, prevalence: float | None) -> Plan:
+def _planned(study: Study, rows: int, told: Told) -> Plan:
     """Return a plan from which all others are asked; one for the largest ε, as it may be vain."""
-    return _plan_of(study.but(epsilon=max(EPSILONS), title=None), rows, prevalence)
+    return _plan_of(study.but(epsilon=max(EPSILONS), title=None), rows, told)
 
 
 @lru_cache(maxsize=32)
-def _plan_of(study: Study, rows: int, prevalence: float | None) -> Plan:
-    return plan_of(study.options, rows, prevalence=prevalence)
+def _plan_of(study: Study, rows: int, told: Told) -> Plan:
+    return plan_of(study.options, rows, **told._asdict())
 
 
 def _points(curve: Curve, options: Options) -> list[dict[str, Any]]:

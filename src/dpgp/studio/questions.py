@@ -10,7 +10,7 @@ from typing import Any
 
 from dpgp.ledger import Ledger
 from dpgp.studio.asked import PAPERS, AskedStudy, Paper, read_asked
-from dpgp.studio.consents import consent, epsilon_for, forecasts, prevalence_of
+from dpgp.studio.consents import consent, epsilon_for, forecasts, told_of
 from dpgp.studio.desk import Desk, OpenedTable
 from dpgp.studio.jobs import GONE, Jobs
 from dpgp.studio.ledgers import chosen_ledger, ledger_values
@@ -47,7 +47,7 @@ class Studio:
     def consent(self, body: Body) -> Values:
         """Return what will be public, and the key of a consent to it."""
         asked = self._asked(body)
-        found = consent(asked, prevalence_of(body), self.jobs.folder)
+        found = consent(asked, told_of(body), self.jobs.folder)
         before = self.jobs.ended_before(asked)
         return {**found, "key": self.jobs.key_of(asked), "before": before}
 

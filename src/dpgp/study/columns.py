@@ -54,6 +54,9 @@ class CodeColumn(NamedTuple):
     name: str
     codes: tuple[str, ...]
 
+    def __str__(self) -> str:
+        return f"{self.name}, where it says {in_a_line(self.codes)}"
+
 
 class WeightColumn(NamedTuple):
     """A column of weights, and the largest that counts in full."""

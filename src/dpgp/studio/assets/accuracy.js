@@ -21,7 +21,7 @@ export async function accuracyPage(place, go) {
   const budget = el("aside", { class: "panel budget", "aria-label": "Budget" });
   form.append(
     el("div", { class: "desk" },
-      el("div", { class: "controls" }, wantedError(form), epsilonFields(form), isYesNo() ? prevalenceField(form) : null),
+      el("div", { class: "controls" }, wantedError(form), epsilonFields(form), knownPanel(form)),
       el("section", { id: "forecast", "aria-label": "Forecast" }), budget),
     el("div", { class: "actions" },
       el("a", { class: "button", href: "#columns" }, "Back"),
@@ -79,22 +79,43 @@ function deltaField() {
   return field("δ", input, "The chance with which the promise may fail: far below one in the number of rows.");
 }
 
-function prevalenceField(form) {
-  const { yes } = withRole("target")[0];
-  const input = numberInput("prevalence", state.prevalence, { onchange: () => {
-    state.prevalence = input.value;
-    clearFaults(form);
-    if (isShare(input.value)) refresh(form);
-    else fault(input, SHARE_RULE);
-  } });
-  return el("div", { class: "panel" },
-    el("h2", {}, "What is known already?"),
-    field(`How many in a hundred are ${yes.trim()}, if it is known (optional)`, input,
-      "From other studies, never from these rows. It sharpens the forecast, and is no part of the model."));
+// What sharpens a forecast; what was right may be wrong after a change of the columns.
+function knownPanel(form) {
+  const fields = knownFields().map(({ id, key, label, help, isRight, rule }) => {
+    const input = numberInput(id, state[key], { onchange: () => {
+      state[key] = input.value;
+      clearFaults(form);
+      if (isRight(input.value)) refresh(form);
+      else fault(input, rule);
+    } });
+    const shownField = field(label, input, help);
+    if (!isRight(state[key])) fault(input, rule);
+    return shownField;
+  });
+  return fields.length ? el("div", { class: "panel" },
+    el("h2", {}, "What is known already?"), fields,
+    el("p", { class: "help" }, "From other studies, never from these rows. It sharpens the forecast, and is no part of the model.")) : null;
 }
 
-const SHARE_RULE = "Type a number between 0 and 100, or nothing.";
-const isShare = (text) => !text.trim() || (numberOf(text) > 0 && numberOf(text) < 100);
+function knownFields() {
+  const [weight] = withRole("weight");
+  const share = {
+    id: "prevalence", key: "prevalence", help: null,
+    label: `How many in a hundred are ${withRole("target")[0].yes.trim()}, if it is known (optional)`,
+    isRight: (text) => isBetween(text, 100) && numberOf(text) !== 100, rule: "Type a number between 0 and 100, or nothing.",
+  };
+  const average = {
+    id: "mean-weight", key: "meanWeight",
+    label: `What rows weigh on average in ${weight?.name}, if it is known (optional)`,
+    help: `A row of ${weight?.high} counts in full, and others as a part of one; where nothing is typed, half of one.`,
+    isRight: (text) => isBetween(text, numberOf(weight.high)), rule: `Type a number above 0, at most ${weight?.high}, or nothing.`,
+  };
+  return [...(isYesNo() ? [share] : []), ...(weight ? [average] : [])];
+}
+
+const isBetween = (text, most) => !text.trim() || (numberOf(text) > 0 && numberOf(text) <= most);
+const isAskable = () => [state.epsilon, state.delta].every((text) => numberOf(text) > 0)
+  && knownFields().every(({ key, isRight }) => isRight(state[key]));
 
 function setEpsilon(form, text) {
   state.epsilon = text;
@@ -134,7 +155,7 @@ async function refresh(form) {
   const known = knownPoints();
   const asked = signature();
   draw(known);
-  if (!(epsilon > 0) || !(numberOf(state.delta) > 0) || !isShare(state.prevalence)) return;
+  if (!isAskable()) return;
   try {
     if (!known.has(epsilon)) await fetchPoints(known, [epsilon]);
     const others = STOPS.filter((stop) => !known.has(stop));
@@ -165,11 +186,11 @@ function draw(known) {
   const points = [...known.values()].sort((a, b) => a.epsilon - b.epsilon);
   const chosen = known.get(numberOf(state.epsilon));
   if (!points.length) {
-    place.replaceChildren(el("p", { class: "waiting" }, "Computing the forecast …"));
+    place.replaceChildren(waiting());
     return;
   }
   const parts = [el("h2", {}, "What this ε buys")];
-  parts.push(chosen ? facts(chosen) : el("p", { class: "waiting" }, "Computing the forecast …"));
+  parts.push(chosen ? facts(chosen) : waiting());
   parts.push(el("figure", {}, drawCurve(points, chosen, shown.left, outcomeWords(), place.clientWidth),
     el("figcaption", {}, "Line: expected error. Band: eight plausible functions in ten; one in ten has a smaller error, one a larger. Dashed: what would remain without privacy.")));
   if (chosen) parts.push(el("h3", {}, "What an attacker can learn about one person"), list(chosen.words));
@@ -177,6 +198,9 @@ function draw(known) {
   parts.push(el("details", { open }, el("summary", {}, "The same in numbers"), numbers(points)));
   place.replaceChildren(...parts);
 }
+
+const waiting = () => el("p", { class: "waiting" },
+  isAskable() ? "Computing the forecast …" : "There is a forecast as soon as all numbers here are right.");
 
 function facts(point) {
   const parts = [];
@@ -216,7 +240,7 @@ function check(form) {
   if (!(numberOf(state.epsilon) > 0)) numberFault(byId("epsilon"), "Type a positive number.");
   const delta = numberOf(state.delta);
   if (!(delta > 0 && delta < 1)) numberFault(byId("delta"), "Type a number between 0 and 1, such as 1e-6.");
-  if (isYesNo() && !isShare(state.prevalence)) fault(byId("prevalence"), SHARE_RULE);
+  for (const { id, key, isRight, rule } of knownFields()) if (!isRight(state[key])) fault(byId(id), rule);
   const first = form.querySelector("[aria-invalid]");
   first?.focus();
   return first === null;

@@ -73,7 +73,7 @@ function showDetails(details, column, k) {
   if (column.role === "weight") details.append(wholeWeight(column, k));
   else if (column.role === "category") details.append(...levels(column, k));
   else if (column.role === "target" && isYesNo()) details.append(...classes(column, k));
-  else if (column.role === "target" && isSeveral()) details.append(...levels(column, k, "Classes"));
+  else if (column.role === "target" && isSeveral()) details.append(...levels(column, k, "Classes", ofClasses()));
   else if (column.role !== "none") details.append(...ends(column, k));
   if (!["none", "weight"].includes(column.role)) details.append(codes(column, k));
 }
@@ -113,12 +113,15 @@ function ends(column, k) {
 const boundLabel = (which, column) =>
   el("span", {}, which, el("span", { class: "unseen" }, ` value of ${column.name}`));
 
-function levels(column, k, what = "Categories") {
+const AS_SPELT = "All that there are, as the table spells them, one a line";
+
+const ofClasses = () => `${AS_SPELT}${state.kind === "ordered" ? ", in their order" : ""}; rows of none of them contribute nothing.`;
+
+function levels(column, k, what = "Categories", help = `${AS_SPELT}.`) {
   const input = el("textarea", { id: `levels-${k}`, rows: "3", spellcheck: "false", value: column.levels, oninput: () => {
     column.levels = input.value;
   } });
-  const parts = [field(el("span", {}, what, el("span", { class: "unseen" }, ` of ${column.name}`)), input,
-    "All that there are, as the table spells them, one a line.")];
+  const parts = [field(el("span", {}, what, el("span", { class: "unseen" }, ` of ${column.name}`)), input, help)];
   const { hint } = column;
   if (hint && "levels" in hint) {
     parts.push(hintButton(hint.levels.join(", "), hint.why, () => {
@@ -233,7 +236,8 @@ function checkColumn(column, k, at) {
     return;
   }
   const isDate = column.role === "number" && [column.low, column.high].some((end) => daysOf(end) !== null);
-  const [read, what] = isDate ? [daysOf, "Type a date as well."] : [numberOf, "Type a number."];
+  const [read, what] = isDate ? [daysOf, "Type a date as well."]
+    : [numberOf, column.role === "number" ? "Type a number or a date." : "Type a number."];
   const low = read(column.low);
   const high = read(column.high);
   if (low === null) numberFault(at(`low-${k}`), what);

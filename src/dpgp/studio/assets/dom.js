@@ -48,13 +48,13 @@ export function radios(legend, name, options, chosen, change) {
 const BLANKS = /(?<=\d)[\s'’](?=\d{3}(?!\d))/g;
 const typed = (text) => String(text).trim().replace("\u2212", "-").replace(BLANKS, "");
 
-// A number as people type it: 1,5 and 1.5 are the same, 2,900.5 and 2 900,5 too; null where it is none, or may be two.
-// A date as 2019-01-31 that the calendar has, as days; null for anything else
+// A date as 2019-01-31 that the calendar has, as days; null for anything else.
 export function daysOf(text) {
   const clean = typed(text), time = /^\d{4}-\d\d-\d\d$/.test(clean) ? Date.parse(clean) : NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(clean) ? time / 864e5 : null;
 }
 
+// A number as people type it: 1,5 and 1.5 are the same, 2,900.5 and 2 900,5 too; null where it is none, or may be two.
 export function numberOf(text) {
   const clean = withPoint(typed(text));
   const value = Number(clean);

@@ -19,6 +19,7 @@ export const state = {
   delta: "1e-6",
   error: "",
   prevalence: "",
+  meanWeight: "",
   partition: "",
   points: new Map(),
 };
@@ -107,11 +108,17 @@ function withoutBudget() {
 export const question = () => ({
   table: state.table.table,
   study: { ...withoutBudget(), epsilon: plain(state.epsilon), delta: plain(state.delta) },
+  ...told(),
+});
+
+// What is known of the people before, for the forecast alone.
+const told = () => ({
   ...(isYesNo() ? { prevalence: plain(state.prevalence) } : {}),
+  ...(withRole("weight").length ? { mean_weight: plain(state.meanWeight) } : {}),
 });
 
 // Forecasts belong to everything but ε.
-export const signature = () => JSON.stringify([state.table.table, withoutBudget(), plain(state.delta), isYesNo() && state.prevalence]);
+export const signature = () => JSON.stringify([state.table.table, withoutBudget(), plain(state.delta), told()]);
 
 export function knownPoints() {
   const key = signature();
