@@ -216,7 +216,7 @@ def _over(records: Sequence[Record], method: str, other: str) -> Estimate:
 def _draw(found: Sequence[Record]) -> Figure:
     """Draw errors over that of one fit of all rows, against the number of releases."""
     names = list(groups(found, "task"))
-    figure, grid = panels(1, len(names), (3.2, 3.0))
+    figure, grid = panels(1, len(names), (3.0 * len(names), 3.2))
     for axis, (task,) in zip(grid[0], names, strict=True):
         own = groups([record for record in found if record["task"] == task], "releases")
         ks = [k for (k,) in own]
@@ -228,7 +228,10 @@ def _draw(found: Sequence[Record]) -> Figure:
         axis.axhline(1.0, lw=0.8, color=GREY)
         axis.set(xscale="log", yscale="log", xlabel="releases k", title=task)
         axis.set_xticks(ks, [str(k) for k in ks])
+        low, high = axis.get_ylim()
+        ticks = [tick for tick in (0.5, 1, 1.5, 2, 3, 5, 10, 20, 50) if low <= tick <= high]
+        axis.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         axis.minorticks_off()
     grid[0][0].set_ylabel("error over that of one fit")
-    grid[0][-1].legend(frameon=False, fontsize=7)
+    grid[0][0].legend(frameon=False, fontsize=7, loc="upper left")
     return figure
