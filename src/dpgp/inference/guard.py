@@ -10,8 +10,9 @@ final release, with a wide clip, speak about b:
 with the same sampling noise :math:`\epsilon` that the stages saw. The prior of b is what the law of
 the residuals, with its own uncertainty, says of clipping at R; what it says of clipping at
 :math:`R_w`, and of a skewness that no line over x follows, is added to the covariance. A bell has
-no bias: b is 0 or of that prior, and S, which is likelier under one of them, tells how much each is
-believed: neither clip hides anything of a bell. docs/method.md.
+no bias, and neither clip hides anything of it: b is 0 or of that prior, and S, which is likelier
+under one of them, tells how far each moves the mean. The covariance is that of the prior: a law may
+have been taken for a bell. docs/method.md.
 """
 
 from __future__ import annotations
@@ -90,12 +91,6 @@ class BiasPrior:
         mean[0], sds[0] = self.mean, math.hypot(self.sd, self.uneven)
         return mean * unit, sds * unit
 
-    def of_no_bell(self, odds: float) -> BiasPrior:
-        """Return it of a law that is no bell, which has this probability; a bell has no bias."""
-        mean, square = self.mean / odds, (self.mean**2 + self.sd**2) / odds
-        sd = math.sqrt(max(square - mean**2, 0.0))
-        return BiasPrior(mean, sd, self.uneven / math.sqrt(odds))
-
     @property
     def size(self) -> float:
         """Root mean square of all of it."""
@@ -131,13 +126,12 @@ def apply_guard(
     """
     noise_variance = _wide_noise(guard, gram, moments)
     seen = _Seen(*_joint(guard, measurement, moments, L, noise_variance), moments, gram, L)
+    bell, other = seen.given(NO_BIAS, 0.0), seen.given(bias, beyond)
     odds = min(max(odds, LEAST_ODDS), 1.0)  # weights that add up to one may exceed it by rounding
-    bell, other = seen.given(NO_BIAS, 0.0), seen.given(bias.of_no_bell(odds), beyond)
     weight = float(expit(logit(odds) + other.log_likelihood - bell.log_likelihood))
-    apart = other.w - bell.w
-    w = bell.w + weight * apart
-    V = (1 - weight) * bell.V + weight * other.V + weight * (1 - weight) * np.outer(apart, apart)
-    return Moments(w, V, math.sqrt(noise_variance))
+    # E over both; a covariance that stays true where a law was taken for a bell and is none
+    moved = (1.0 - weight) * (bell.w - other.w)
+    return Moments(other.w + moved, other.V + np.outer(moved, moved), math.sqrt(noise_variance))
 
 
 class _Given(NamedTuple):
