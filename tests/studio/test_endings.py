@@ -50,13 +50,18 @@ class Run:
         assert response.status_code == 200, response.text
         return response.json()
 
-    def upload(self):
+    def upload(self, rows=300):
         """Send a table, and return its key."""
-        place = f"{self.home}api/upload"
-        return self.browser.put(place, params={"name": "g.csv"}, content=girls()).json()["table"]
+        sent, place = (
+            {"params": {"name": "g.csv"}, "content": girls(rows)},
+            f"{self.home}api/upload",
+        )
+        return self.browser.put(place, **sent).json()["table"]
 
     def fit_until_something_is_booked(self):
-        asked = {"table": self.upload(), "study": STUDY}
+        """Fit so many rows that there is time to look before the fit has ended."""
+        rows = 400_000
+        asked = {"table": self.upload(rows), "study": STUDY | {"rows": str(rows)}}
         key = self.ask("consent", **asked)["key"]
         self.ask("fit", **asked, key=key)
         while self.ask("job", key=key)["released"] < 2:
