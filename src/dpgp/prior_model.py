@@ -26,12 +26,21 @@ class PriorModel:
         """Return a model, or that of a fitted estimator or of a file."""
         if isinstance(given, cls):
             return given
+        from sklearn.exceptions import NotFittedError
+
         from dpgp.checked_values import ModelFileError
         from dpgp.model.file import load
         from dpgp.model.fitted import fitted_model
 
         if not isinstance(given, str | os.PathLike):
-            model = fitted_model(given)
+            try:
+                model = fitted_model(given)
+            except (TypeError, NotFittedError):
+                raise RefusedError(
+                    f"`prior_model` must be a fitted model, not {type(given).__name__}",
+                    Words("pass an estimator that was fitted, a model, or its file"),
+                    code="no-prior_model",
+                ) from None
             return cls(model.id, model)
         try:
             model = load(given)

@@ -34,9 +34,9 @@ SKEW_SD = 0.5  # a long half of 2.7 times the other is one sd away
 GAMMA_SHAPES = {4.0: 0.5, 1.0: 1.0}  # skewness 1, and 2 of an exponential law; as improbable as γ
 
 BELL = 1 / 4
-"""Prior probability of a bell among skewed laws: with less, noise in far bins is taken for a tail,
-and residuals of a bell are an eighth too large; with more, tails of Student laws with 5 degrees of
-freedom are missed at ε = 1. docs/results/explained.md."""
+"""Prior probability of a bell among skewed laws. By hand, between an eighth, which takes noise in
+far bins for a tail, and a third, which takes a little too much of the tails of Student laws for
+noise. docs/results/explained.md."""
 
 _HALF = np.concatenate([np.linspace(0, 6, 241), np.geomspace(6.2, 60, 60)])  # of `GRID`
 GRID = np.concatenate([-_HALF[:0:-1], _HALF])
