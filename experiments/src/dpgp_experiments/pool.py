@@ -9,7 +9,7 @@ as the one before.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -40,15 +40,18 @@ METHODS = ("one fit", "one release", *PEERS, "pooled", "in sequence")
 
 def run(assignment: Assignment) -> Outcome:
     """Run all tasks and numbers of releases."""
-    found: list[Record] = []
-    with simulation(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", HealthWarning)
-        for job in assignment.track(jobs(assignment)):
-            found += list(job())
+    found = records_of(jobs(assignment), assignment)
     return Outcome(found, _table(found, assignment), _draw(found))
 
 
-Job = Callable[[], Iterator[Record]]
+Job = Callable[[], Iterable[Record]]
+
+
+def records_of(jobs: Sequence[Job], assignment: Assignment) -> list[Record]:
+    """Do all jobs, one after the other; small releases may well look wrong."""
+    with simulation(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", HealthWarning)
+        return [record for job in assignment.track(jobs) for record in job()]
 
 
 def jobs(assignment: Assignment) -> list[Job]:

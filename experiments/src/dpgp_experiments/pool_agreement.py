@@ -7,7 +7,6 @@ function, and it is counted how often they are told apart, pooled or one as an u
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,12 +16,11 @@ import numpy as np
 from dpgp.cli.output import TextTable
 from dpgp.model.fitted import FittedModel
 from dpgp.pooling import PoolingError, pool
-from dpgp.report.health import HealthWarning
 from dpgp.report.style import panels, styled
 from dpgp_experiments.outcome import Assignment, Outcome
-from dpgp_experiments.pool import Job, count, groups, mean_of
+from dpgp_experiments.pool import Job, count, groups, mean_of, records_of
 from dpgp_experiments.pool_tasks import TASKS, fitted
-from dpgp_experiments.simulated import generator, simulation
+from dpgp_experiments.simulated import generator
 from dpgp_experiments.tables import Record
 
 if TYPE_CHECKING:
@@ -37,11 +35,7 @@ FEW = ("sinc", "growth")
 
 def run(assignment: Assignment) -> Outcome:
     """Pool releases of one or two inputs, and count what is told apart."""
-    found: list[Record] = []
-    with simulation(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", HealthWarning)
-        for job in assignment.track(jobs(assignment)):
-            found += list(job())
+    found = records_of(jobs(assignment), assignment)
     return Outcome(found, _table(found, assignment), _draw(found))
 
 

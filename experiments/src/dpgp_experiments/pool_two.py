@@ -6,20 +6,20 @@ Both are measured over repeats, at fixed places, against the truth.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpgp.cli.output import TextTable
 from dpgp.pooling import pool
-from dpgp.report.health import HealthWarning
 from dpgp.report.style import panels, styled
 from dpgp.types import Array
 from dpgp_experiments.outcome import Assignment, Outcome
+from dpgp_experiments.pool import records_of
 from dpgp_experiments.pool_tasks import TASKS, fitted
-from dpgp_experiments.simulated import generator, simulation
+from dpgp_experiments.simulated import generator
 from dpgp_experiments.tables import Estimate, Record
 
 if TYPE_CHECKING:
@@ -34,15 +34,13 @@ Means = dict[str, list[Array]]
 def run(assignment: Assignment) -> Outcome:
     """Fit pairs of releases of the sinc, or of the wave, again and again."""
     names = [assignment.part] if assignment.part else ["sinc", "wave"]
-    settings = [(name, n) for name in names for n in ROWS]
-    with simulation(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", HealthWarning)
-        found = [
-            record
-            for name, n in assignment.track(settings)
-            for record in _summary(name, n, _means(name, n, assignment))
-        ]
+    jobs = [partial(_records, name, n, assignment) for name in names for n in ROWS]
+    found = records_of(jobs, assignment)
     return Outcome(found, _table(found, assignment), _draw(found))
+
+
+def _records(name: str, n: int, assignment: Assignment) -> list[Record]:
+    return _summary(name, n, _means(name, n, assignment))
 
 
 def _means(name: str, n: int, assignment: Assignment) -> Means:
