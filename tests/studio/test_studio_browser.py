@@ -506,14 +506,18 @@ def test_files_that_are_no_tables(page, run, content, words):
     accessible(page)
 
 
-def to_consent(page, run, content=None):
+LASTING = 400_000
+"""Rows of a fit that a page sees in its stages before it is over."""
+
+
+def to_consent(page, run, content=None, rows=300):
     path = run.folder / "girls.csv"
-    path.write_text(girls() if content is None else content, encoding="utf-8")
+    path.write_text(girls(rows) if content is None else content, encoding="utf-8")
     page.wait_for_selector("#upload")
     upload(page, path)
     page.wait_for_selector("#role-0")
     bounds = {"low_0": "2", "high_0": "18", "low_1": "70", "high_1": "190"}
-    say_columns(page, {0: "number", 1: "target"}, 300, **bounds)
+    say_columns(page, {0: "number", 1: "target"}, rows, **bounds)
     go_on(page)
 
 
@@ -531,7 +535,7 @@ def test_a_missing_cell_is_found_before_anything_is_spent(page, run):
 
 
 def test_cancelling_says_what_was_spent(page, run):
-    to_consent(page, run)
+    to_consent(page, run, rows=LASTING)
     fit(page)
     page.wait_for_selector("text=/Stage [2-6] of/")
     page.click("#cancel")
@@ -546,7 +550,7 @@ def test_cancelling_says_what_was_spent(page, run):
 
 
 def test_two_tabs_spend_once_and_ctrl_c_says_what(page, run):
-    to_consent(page, run)
+    to_consent(page, run, rows=LASTING)
     page.wait_for_selector("#forecast .facts")
     go_on(page)
     page.check("#agree")
