@@ -17,7 +17,6 @@ from dpgp.report.html import report_html
 from dpgp.report.html.browser import (
     ALL_DIGITS,
     FEWER_DIGITS,
-    FEWEST_DIGITS,
     numbers_of,
     packed,
     payload,
@@ -139,30 +138,30 @@ def test_fewer_digits_are_whole_multiples_of_a_unit(size):
     assert np.abs(of_bytes(text).reshape(4, 3) - matrix).max() <= text["unit"] / 2 * (1 + 1e-9)
 
 
-def test_eight_hundred_features_and_two_targets_stay_below_five_megabytes():
+def test_eight_hundred_features_of_thirty_inputs_and_two_targets_stay_below_four_megabytes():
     gp = fitted("five inputs")
     d = gp.posteriors[0].features.dimension
-    # a projection and a covariance, both symmetric, with 4/3 characters a byte, and all else
-    numbers = d * (d + 1) / 2
-    sizes = [4 / 3 * (FEWER_DIGITS.projection + FEWER_DIGITS.covariance * k) for k in (1, 2)]
-    rest = len(json.dumps(numbers_of(gp, FEWER_DIGITS))) - numbers * sizes[0]
-    assert rest < 100_000 + 600 * d
-    assert 800 * 801 / 2 * sizes[1] + 100_000 + 2 * 60 * 800 < 5e6
-    # with the fewest digits there is room for the anchors of thirty inputs, in decimals
-    fewest = 4 / 3 * (FEWEST_DIGITS.projection + 2 * FEWEST_DIGITS.covariance)
-    assert 800 * 801 / 2 * fewest + 100_000 + 30 * 17_000 < 5e6
+    # a symmetric covariance, with 4/3 characters a byte, and all else: points in decimals
+    covariance = 4 / 3 * FEWER_DIGITS.covariance * d * (d + 1) / 2
+    rest = len(json.dumps(numbers_of(gp, FEWER_DIGITS))) - covariance
+    assert rest < 100_000 + 170 * d
+    assert 2 * 800 * 801 / 2 * 4 / 3 * FEWER_DIGITS.covariance + 100_000 + 30 * 17_000 < 4e6
 
 
 def test_only_what_is_large_has_fewer_digits(monkeypatch):
     gp = fitted("five inputs")
     assert "doubles" in payload(gp)["targets"][0]["Q"]
     assert written(payload(gp)) == written(numbers_of(gp, ALL_DIGITS))
-    fewer = written(numbers_of(gp, FEWER_DIGITS))
-    for most, size in ((fewer, 5), (fewer - 1, 4)):
-        monkeypatch.setattr("dpgp.report.html.browser.MOST_CHARACTERS", most)
-        numbers = payload(gp)
-        assert numbers["targets"][0]["Q"]["size"] == 3
-        assert numbers["features"]["projection"]["size"] == size
+    monkeypatch.setattr("dpgp.report.html.browser.MOST_CHARACTERS", written(payload(gp)) - 1)
+    assert payload(gp)["targets"][0]["Q"]["size"] == FEWER_DIGITS.covariance
+
+
+def test_the_projection_of_kernel_values_is_made_by_the_page():
+    numbers = numbers_of(fitted("five inputs"), ALL_DIGITS)
+    assert numbers["projection"] is None
+    assert "projection" not in numbers["features"]
+    assert numbers["features"]["root"]["jitter"] > 0.0
+    assert numbers_of(fitted("two inputs"), ALL_DIGITS)["projection"] is not None
 
 
 def written(numbers):

@@ -15,6 +15,7 @@ import numpy as np
 from dpgp.arithmetic import Library
 from dpgp.checked_values import as_choice, as_fields, as_matrix
 from dpgp.features.base import (
+    JITTER,
     SLACK,
     FeatureMap,
     Tree,
@@ -43,7 +44,7 @@ class InducingFeatures:
     tree_type: ClassVar[str] = "inducing"
     fields: ClassVar[tuple[str, ...]] = ("kernel", "anchors")
     javascript: ClassVar[str] = """(tree) => {
-    const k = meanGram(tree.kernel, tree.anchors), P = matrix(tree.projection);
+    const k = meanGram(tree.kernel, tree.anchors), P = whitening(tree);
     const out = new Float64Array(tree.anchors.length);
     return (u) => times(P, k(u), out);
   }"""
@@ -78,6 +79,11 @@ class InducingFeatures:
     def scaled_projection(self) -> Array:
         """The projection of values of the kernel as it is."""
         return np.asarray(self.projection / self._variance)
+
+    @property
+    def root(self) -> Tree:
+        """What a root of K_ZZ is made with: what divides the kernel, and what its diagonal gets."""
+        return {"variance": self._variance, "jitter": JITTER}
 
     @cached_property
     def _variance(self) -> float:

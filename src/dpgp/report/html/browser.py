@@ -19,7 +19,8 @@ from dpgp.arithmetic import TRACE, Placeholder
 from dpgp.dates import Days
 from dpgp.effects.functionals import function_factor
 from dpgp.export.specify import specification_of
-from dpgp.features.base import map_scripts
+from dpgp.features.base import WhitenedMap, map_scripts
+from dpgp.features.inducing import InducingFeatures
 from dpgp.inference.conformal import COVERAGE
 from dpgp.kernels.base import fields_of
 from dpgp.kernels.known import FORMULAS
@@ -111,7 +112,7 @@ class Digits(NamedTuple):
     covariance: int
 
 
-ALL_DIGITS, FEWER_DIGITS, FEWEST_DIGITS = Digits(8, 8), Digits(5, 3), Digits(4, 3)
+ALL_DIGITS, FEWER_DIGITS = Digits(8, 8), Digits(5, 3)
 MOST_CHARACTERS = 1_500_000
 """Of a payload with more digits than a screen can show: a page is sent by mail."""
 
@@ -119,23 +120,24 @@ MOST_CHARACTERS = 1_500_000
 def payload(model: FittedModel) -> dict[str, Any]:
     """Return all numbers of the page, large matrices with fewer digits; a ValueError if it cannot.
 
-    Variances then differ by some 10⁻⁶ of the squared half-width of the target, means by less; with
-    the fewest digits means differ by some 10⁻⁵ of the half-width.
+    Variances then differ by some 10⁻⁶ of the squared half-width of the target, means by less.
     """
-    for digits in (ALL_DIGITS, FEWER_DIGITS):
-        numbers = numbers_of(model, digits)
-        if len(json.dumps(numbers, separators=(",", ":"))) <= MOST_CHARACTERS:
-            return numbers
-    return numbers_of(model, FEWEST_DIGITS)
+    numbers = numbers_of(model, ALL_DIGITS)
+    if len(json.dumps(numbers, separators=(",", ":"))) <= MOST_CHARACTERS:
+        return numbers
+    return numbers_of(model, FEWER_DIGITS)
 
 
 def numbers_of(model: FittedModel, digits: Digits) -> dict[str, Any]:
     """Return inputs, features, and the posterior of every target.
 
     The kernels are those of :func:`dpgp.export.specification`. Anchors are left out where the
-    features have the same, and a projection that is a multiple of theirs is a number.
+    features have the same, and so is a projection that the page makes of a kernel at its points.
     """
-    specifications = [specification_of(model, k) for k in range(model.n_targets)]
+    specifications = [
+        turned(specification_of(model, k), posterior.features)
+        for k, posterior in enumerate(model.posteriors)
+    ]
     shared = specifications[0]
     features, P, Z = shared["features"], shared["projection"], shared["anchors"]
     box, known = model.inputs.box, densities(model)
@@ -151,25 +153,37 @@ def numbers_of(model: FittedModel, digits: Digits) -> dict[str, Any]:
         },
         "features": plain(features, digits.projection),
         "anchors": None if np.array_equal(features.get("anchors", ()), Z) else plain(Z),
-        "projection": _multiple(P, features.get("projection")) or packed(P, digits.projection),
+        "projection": None if "root" in features else packed(P, digits.projection),
         "scale_features": plain((shared["local_scale"] or {}).get("features")),
         "targets": [_target(model, k, each, digits) for k, each in enumerate(specifications)],
         "atoms": _atoms(model),
     }
 
 
+def turned(specification: dict[str, Any], features: WhitenedMap) -> dict[str, Any]:
+    r"""Return a specification whose whitened kernel values are a triangular root's.
+
+    With :math:`LL^\top = P^{-2}` and U = LᵀP, which is orthogonal, :math:`U\phi = L^{-1}k_Z(x)`.
+    A page makes L of the kernel at the points, and needs no matrix for it. Other maps stay.
+    """
+    if not isinstance(features, InducingFeatures):
+        return specification
+    P, m, S = (specification[name] for name in ("projection", "m", "S"))
+    # P⁻¹ = QR: P⁻² = RᵀR, so that L = Rᵀ and U = Qᵀ, up to signs
+    Q, R = np.linalg.qr(np.linalg.inv(P))
+    U = np.where(np.diag(R) < 0.0, -1.0, 1.0)[:, None] * Q.T
+    tree = {n: v for n, v in specification["features"].items() if n != "projection"}
+    return specification | {
+        "projection": U @ P,
+        "m": U @ m,
+        "S": U @ S @ U.T,
+        "features": tree | {"root": features.root},
+    }
+
+
 def _dates(days: Days, last: float) -> dict[str, Any]:
     """Return what a column counts from, and where dates stand along its axis."""
     return {"origin": days.origin.isoformat(), "ticks": date_ticks(days, last, DATE_LETTERS)}
-
-
-def _multiple(P: Array, other: Array | None) -> float | None:
-    """Return how many times another matrix P is, up to rounding; None where it is not."""
-    if other is None or P.shape != other.shape:
-        return None
-    factor = float(np.vdot(P, other) / np.vdot(other, other))
-    same = np.allclose(P, factor * other, rtol=0.0, atol=ROUNDING * np.ptp(P))
-    return factor if same else None
 
 
 def _target(

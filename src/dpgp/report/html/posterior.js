@@ -109,10 +109,41 @@ function kronecker(first, second) {
   return out;
 }
 
-// P, as it is or as a multiple of that of the features
+// What features multiply k(Z, x) by: a matrix, or L⁻¹/v with LLᵀ = K(Z, Z)/v + jitter·I
+function whitening(tree) {
+  if (!tree.root) return matrix(tree.projection);
+  const { variance } = tree.root;
+  return inverseRoot(tree).map((value) => value / variance);
+}
+
 function projectionOf({ projection, features }) {
-  if (typeof projection !== "number") return matrix(projection);
-  return matrix(features.projection).map((value) => projection * value);
+  return features.root ? inverseRoot(features) : matrix(projection);
+}
+
+// L⁻¹, lower triangular, made once
+function inverseRoot(tree) {
+  if (tree.made) return tree.made;
+  const { kernel, anchors, root: { variance, jitter } } = tree, n = anchors.length;
+  const k = meanGram(kernel, anchors), L = new Float64Array(n * n), inverse = new Float64Array(n * n);
+  for (let i = 0; i < n; i += 1) {
+    const values = k(anchors[i]), row = L.subarray(i * n, i * n + n);
+    for (let j = 0; j <= i; j += 1) {
+      let sum = values[j] / variance + (i === j ? jitter : 0);
+      for (let p = 0, q = j * n; p < j; p += 1, q += 1) sum -= row[p] * L[q];
+      row[j] = i === j ? Math.sqrt(sum) : sum / L[j * n + j];
+    }
+  }
+  // row i of L⁻¹ is (eᵢ - Σ_{p<i} L_ip row p)/L_ii
+  for (let i = 0; i < n; i += 1) {
+    const row = inverse.subarray(i * n, i * n + n), pivot = L[i * n + i];
+    for (let p = 0; p < i; p += 1) {
+      const share = L[i * n + p] / pivot;
+      for (let j = 0, q = p * n; j <= p; j += 1, q += 1) row[j] -= share * inverse[q];
+    }
+    row[i] = 1 / pivot;
+  }
+  tree.made = inverse;
+  return inverse;
 }
 
 // Mean and central 95 % of a normal law within [0, 1], by sums over where it has its mass
