@@ -117,8 +117,8 @@ def missed_variances(posterior: Posterior, U: Array, weights: Array) -> Array:
     """Return cᵀRc of sums over unit inputs (sums, points, D), of what the features miss."""
     found = []
     for part in _parts(U, max(1, MISSING_POINTS // U.shape[1])):
-        R = posterior.missing_covariance(part.reshape(-1, U.shape[-1]))
-        found.append(np.diag(_summed(_summed(R, weights).T, weights)))
+        flat = part.reshape(-1, U.shape[-1])
+        found.append(posterior.missing_variances_of_sums(flat, weights))
     return np.maximum(np.concatenate(found), 0.0)
 
 

@@ -27,6 +27,7 @@ from scipy.special import erf
 from dpgp.arithmetic import NUMPY, TINY
 from dpgp.blas import in_order
 from dpgp.features.base import WhitenedMap, missing_covariance, missing_variance
+from dpgp.features.inducing import DictionaryValues
 from dpgp.kernels.formula import mean_diagonal, specify, weighted_gram
 from dpgp.point_sets import low_discrepancy_points
 from dpgp.types import Array
@@ -158,6 +159,22 @@ class Posterior:
         K_xz, a_x = self._anchors_with(X).T, self._weights(X)
         K_yz, a_y = (K_xz, a_x) if Y is None else (self._anchors_with(Y).T, self._weights(Y))
         return np.asarray(missing_covariance(K_xy, K_xz, K_yz, self._K_zz, a_x, a_y, NUMPY))
+
+    def missing_variances_of_sums(self, U: Array, weights: Array) -> Array:
+        """Return cᵀRc of sums, each over as many rows of ``U`` as there are weights.
+
+        With the sums k_c of k(Z, x) and a_c of a(x), cᵀk(x, x)c − 2k_cᵀa_c + a_cᵀK_zz a_c.
+        """
+
+        def summed(columns: Array) -> Array:
+            return np.asarray(columns.reshape(len(columns), -1, len(weights)) @ weights)
+
+        values, own = DictionaryValues(self.features), summed(self._mean_gram(U, U))
+        k_c = summed(self._anchors_with(U))
+        a_c = self.features.projection.T @ values.whitened(summed(values.evaluate(U)))
+        return np.asarray(
+            np.diag(summed(own.T)) - np.einsum("zs,zs->s", 2.0 * k_c - self._K_zz @ a_c, a_c)
+        )
 
     @cached_property
     def _tree(self) -> dict[str, Any]:
