@@ -6,10 +6,14 @@ from enum import StrEnum
 
 
 class Missing(StrEnum):
-    """What happens to rows that are incomplete: they stop a fit, or contribute nothing."""
+    """What happens to rows that are incomplete: they stop a fit, or contribute nothing.
+
+    Or they count with what they have, averaged over what they may have where they lack inputs.
+    """
 
     ERROR = "error"
     IGNORE = "ignore"
+    MODEL = "model"
 
 
 class Passes(StrEnum):

@@ -149,6 +149,6 @@ class PrivateGPClassifier(ClassMethods, ClassifierMixin, PrivateGP):  # type: ig
         # of labels that were named as a list: whatever else they are, `fit` refuses
         tags.classifier_tags.multi_class = len(self.classes or ()) > 2
         tags.classifier_tags.poor_score = True
-        tags.input_tags.allow_nan = self.missing == "ignore"
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.non_deterministic = self.random_state is None
         return tags

@@ -139,7 +139,8 @@ class Options:
 
         So it is with many inputs, and with categories, for which no grid is made.
         """
-        return self.columns >= MANY_INPUTS or bool(self.box.categories)
+        averages = self.missing is Missing.MODEL and self.columns > 1
+        return self.columns >= MANY_INPUTS or bool(self.box.categories) or averages
 
     def check_rows(self, public_rows: int | None) -> None:
         """Refuse fewer rows than inputs where their number is public: nothing could be learned."""
@@ -166,7 +167,7 @@ class Options:
     @property
     def rows_may_be_unusable(self) -> bool:
         """Whether a fit goes on where a row is incomplete, or its target unreadable."""
-        return self.missing is Missing.IGNORE or not self.outcome.unreadable_is_error
+        return self.missing is not Missing.ERROR or not self.outcome.unreadable_is_error
 
     @property
     def are_weighted(self) -> bool:

@@ -82,7 +82,9 @@ class PrivateGPRegressor(
         Whether targets are counts 0, 1, 2, …: quantiles, ends of intervals and draws of new
         observations are whole numbers then. docs/how-to/counts.md.
     missing
-        "error", or "ignore" to let incomplete rows contribute nothing.
+        "error", "ignore" to let incomplete rows contribute nothing, or "model": a row that lacks
+        some inputs counts with what it has, averaged over what it may have by the private model of
+        the inputs. docs/how-to/missing-values.md.
     missing_codes
         Codes that stand for missing values, as −99 or "refused": a mapping to lists of them, by the
         names of inputs and targets, or by positions that count inputs from 0 and then targets.
@@ -207,6 +209,6 @@ class PrivateGPRegressor(
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = True
         tags.regressor_tags.poor_score = True
-        tags.input_tags.allow_nan = self.missing == "ignore"
+        tags.input_tags.allow_nan = self.missing != "error"
         tags.non_deterministic = self.random_state is None
         return tags

@@ -50,8 +50,9 @@ def folder(tmp_path_factory):
 def test_codes_stop_a_fit_or_contribute_nothing(folder, invoke, refused, name):
     asked = ["fit", folder / name, *ASKED, *CODES, *BUDGET, "--dry-run"]
     refused(invoke(*asked), 4, "column 'age' has missing cells", "--missing ignore")
-    result = invoke(*asked, "--missing", "ignore")
-    assert result.exit_code == 0, result.output
+    for rule in ("ignore", "model"):
+        result = invoke(*asked, "--missing", rule)
+        assert result.exit_code == 0, result.output
 
 
 def test_new_rows_with_a_code_get_no_prediction(folder, tmp_path, invoke, refused):

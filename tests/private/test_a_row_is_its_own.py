@@ -237,7 +237,7 @@ def cases(draw, homes):
         second=draw(CELLS),
         place=draw(st.integers(0, 8)),
         labels=labels,
-        missing=draw(st.sampled_from(["error", "ignore"])),
+        missing=draw(st.sampled_from(["error", "ignore", "model"])),
         with_units=column == "who" or draw(st.booleans()),
         edge=draw(st.sampled_from(EDGES)),
         codes=draw(st.sampled_from(CODES)),

@@ -85,6 +85,7 @@ KINDS = {
     ),
     "people": lambda: regression(300, 1, units=2, stages=2, max_rows_per_unit=2),
     "incomplete rows": lambda: regression(300, 1, stages=2, missing="ignore"),
+    "gaps": lambda: regression(300, 2, stages=2, missing="model"),
     "four inputs": lambda: regression(800, 4),
     "four inputs, two targets, people": lambda: regression(
         900, 4, 2, units=2, neighbours="add-remove", max_rows_per_unit=2, stages=[1, 2, 3]

@@ -104,6 +104,7 @@ CASES: dict[str, Case] = {
     ),
     "a learned metric": _case(4, stages=2),
     "a model of the inputs": _case(4, neighbours="add-remove", stages=2),
+    "gaps": replace(_case(4, missing="model", stages=2), levels=3),
     "levels": replace(_case(2, missing="ignore", stages=2), levels=3),
     "yes and no": replace(_case(1, stages=2), classes=2),
     "classes": replace(_case(2, stages=2), classes=4),
@@ -145,7 +146,7 @@ def _rows_of_one(options: Options, random: Random, count: int) -> list[tuple[Arr
 
 
 def _row(options: Options, random: Random) -> tuple[Array, Array]:
-    may_lack = options.missing is Missing.IGNORE
+    may_lack = options.missing is not Missing.ERROR
     inputs = _cells(options, options.box, may_lack, random)
     if options.are_weighted:
         weight = _value(options, random)
@@ -182,7 +183,7 @@ def _value(options: Options, random: Random) -> float:
         lambda: sign * float(random.choice(FAR)),
         lambda: 0.0,
     ]
-    if options.missing is Missing.IGNORE:
+    if options.missing is not Missing.ERROR:
         kinds += [lambda: float("nan"), lambda: sign * float("inf")]
     return kinds[int(random.integers(len(kinds)))]()
 

@@ -7,9 +7,9 @@ one row too, like a feature.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dpgp.arithmetic import Library
 from dpgp.domain import Box
 from dpgp.features.base import FeatureMap, UnitFeatures, weighted
+from dpgp.features.gaps import Columns, Completion, over_gaps
 from dpgp.features.inducing import DictionaryValues, ProjectedFeatures
 from dpgp.types import Array
 
@@ -55,6 +56,7 @@ class UnitInputs:
 
     box: Box
     warp: InputWarp | None = None
+    completion: Completion | None = None
 
     @property
     def dimension(self) -> int:
@@ -76,6 +78,26 @@ class UnitInputs:
         U = self.scaled(X)
         warped = U if self.warp is None else self.warp.apply(U)
         return self.coordinates.with_indicators(warped, X) if self.box.categories else warped
+
+    def completed_by(self, rows: Array) -> UnitInputs:
+        """Return the same, where rows with gaps are completed as these public ones go."""
+        return replace(self, completion=Completion.of(rows, self.coordinates.blocks()))
+
+    def averaged(self, function: Columns, X: Array, out: Array | None = None) -> tuple[Array, ...]:
+        """Return columns of every row, those of a row with gaps averaged over what it may have."""
+        if self.completion is None:
+            return function(self(X), out)
+        return over_gaps(self.completion, function, self(X), OFF_GRID, out)
+
+    def without_gaps(self, X: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Return complete rows, public ones where a row has gaps, and which these are."""
+        gaps = np.asarray(np.isnan(X).any(axis=1))
+        return self(np.where(gaps[:, None], self.filler, X)), gaps
+
+    def one_of(self, X: Array) -> Array:
+        """Return the rows, each with gaps as one that it may be."""
+        V = self(X)
+        return V if self.completion is None else self.completion.one_of(V)
 
     def scaled(self, X: Array) -> Array:
         """Return all columns scaled to [−1, 1], neither warped nor replaced."""
@@ -195,13 +217,13 @@ class BoxFeatures:
 
     def evaluate(self, X: Array, out: Array | None = None) -> Array:
         """Return the features of raw rows as columns."""
-        return self.inner.evaluate(self.inputs(X), out)
+        return self.inputs.averaged(lambda U, out: (self.inner.evaluate(U, out),), X, out)[0]
 
-    def sums(self, weights: Array, X: Array) -> Array:
-        """Return weighted sums of the features of raw rows."""
+    def sums_at(self, weights: Array, U: Array) -> Array:
+        """Return weighted sums of the features of complete rows of the cube."""
         if isinstance(self.inner, DictionaryValues):
-            return self.inner.sums(weights, self.inputs(X))
-        return weighted(weights, self.evaluate(X))
+            return self.inner.sums(weights, U)
+        return weighted(weights, self.inner.evaluate(U))
 
 
 # --- what is left of targets ----------------------------------------------------------------------
@@ -215,9 +237,19 @@ class RowValues(Protocol):
         ...
 
 
+class Means(NamedTuple):
+    """What functions are at every row, and the square of how far they spread over its gaps."""
+
+    mean: Array
+    spread: Array | float
+
+
 @dataclass(frozen=True)
 class Residuals:
-    r""":math:`(t - \phi(x)^\top w - m)/R` for every target t its weights w, clip R, middle m."""
+    r""":math:`(t - \phi(x)^\top w - m)/R` for every target t its weights w, clip R, middle m.
+
+    Of a row with gaps :math:`\phi(x)^\top w` is averaged over what it may have there.
+    """
 
     features: BoxFeatures
     weights: Array  # (K, d)
@@ -226,36 +258,62 @@ class Residuals:
 
     def of(self, inputs: Array, targets: Array) -> Array:
         """Return the residuals of a block."""
-        return self._from(self.features.sums(self.weights, inputs), targets)
+        (mean,) = self.features.inputs.averaged(
+            lambda U, _: (self.features.sums_at(self.weights, U),), inputs
+        )
+        return self.from_means(mean, targets)
 
     def beside(self, features: FeatureMap, inputs: Array, targets: Array, out: Array) -> Array:
         """Return the residuals of a block, and write its features to ``out``."""
-        return self._from(self._means_beside(features, inputs, out), targets)
+        return self.from_means(self.means_beside(features, inputs, out).mean, targets)
 
-    def _means_beside(self, features: FeatureMap, inputs: Array, out: Array) -> Array:
-        """Return φᵀw; values that both are made of are computed once."""
-        if isinstance(features, BoxFeatures) and isinstance(features.inner, ProjectedFeatures):
-            own = self.features.inner
-            if isinstance(own, DictionaryValues) and own.inner is features.inner.inner:
-                U = features.inputs(inputs)
-                return features.inner.evaluate_with_sums(U, self.weights, out)[1]
-        phi = features.evaluate(inputs, out)
+    def means_beside(self, features: FeatureMap, inputs: Array, out: Array) -> Means:
+        """Return φᵀw and its spread; the features are written to ``out``."""
+        assert isinstance(features, BoxFeatures)
+        if features.inputs.completion is None:
+            return Means(self._at(features, features.inputs(inputs), out)[1], 0.0)
+
+        def moments(U: Array, out: Array | None) -> tuple[Array, Array, Array]:
+            phi, mean = self._at(features, U, out)
+            return phi, mean, mean**2
+
+        _, mean, square = features.inputs.averaged(moments, inputs, out)
+        return Means(mean, np.maximum(square - mean**2, 0.0))
+
+    def _at(self, features: BoxFeatures, U: Array, out: Array | None) -> tuple[Array, Array]:
+        """Return φ and φᵀw of complete rows; values that both are made of are computed once."""
+        own, asked = self.features.inner, features.inner
+        if (
+            isinstance(asked, ProjectedFeatures)
+            and isinstance(own, DictionaryValues)
+            and own.inner is asked.inner
+        ):
+            return asked.evaluate_with_sums(U, self.weights, out)
+        phi = asked.evaluate(U, out)
         if features is self.features:
-            return weighted(self.weights, phi)
-        return self.features.sums(self.weights, inputs)
+            return phi, weighted(self.weights, phi)
+        return phi, self.features.sums_at(self.weights, U)
 
-    def _from(self, mean: Array, targets: Array) -> Array:
+    def from_means(self, mean: Array, targets: Array) -> Array:
+        """Return what is left of targets by means."""
         return np.asarray((targets - mean - self.middles) / self.clips[:, None])
 
 
 @dataclass(frozen=True)
 class CutDistances:
-    r""":math:`q = 2\min(\max(|r| - a, 0)/(1 - a), 1) - 1` of residuals r divided by their clip."""
+    r""":math:`q = 2\min(\max(|r| - a, 0)/(1 - a), 1) - 1` of residuals r divided by their clip.
+
+    Those of a row with gaps are first made as small as those of complete rows, whose sd is
+    ``sizes``: the function spreads over what the row may have there.
+    """
 
     residuals: Residuals
     start: float = 0.0  # a
+    sizes: Array | float = 1.0  # (K, 1)
 
     def beside(self, features: FeatureMap, inputs: Array, targets: Array, out: Array) -> Array:
         """Return how far the targets of a block are from the function, cut and centred."""
-        r = np.abs(self.residuals.beside(features, inputs, targets, out))
+        mean, spread = self.residuals.means_beside(features, inputs, out)
+        r = np.abs(self.residuals.from_means(mean, targets))
+        r /= np.sqrt(1.0 + spread / self.sizes**2)
         return np.asarray(2.0 * np.clip((r - self.start) / (1.0 - self.start), 0.0, 1.0) - 1.0)

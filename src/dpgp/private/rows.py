@@ -140,7 +140,11 @@ def scaled_rows(
         check_public_kinds(X, options.box)
     box, known = options.target_box, np.isfinite(targets).all(axis=0)
     errors = [targets.T] if options.outcome.unreadable_is_error else []
-    usable = usable_rows(options.missing, X, *errors) & known
+    if options.missing is Missing.MODEL:
+        X = np.where(np.isfinite(X), X, np.nan)
+        usable = np.asarray(np.isfinite(X).any(axis=1) & known)
+    else:
+        usable = usable_rows(options.missing, X, *errors) & known
     if weights is not None:
         weights = parts_of_rows(weights, options)
         usable, weights = usable & ~np.isnan(weights), np.nan_to_num(weights)

@@ -199,7 +199,11 @@ def _block_counts(block: Rows, query: HistogramQuery) -> Integers:
     values = query.values_of(block.inputs, block.targets)[:, block.usable]
     bins = np.searchsorted(query.edges, values, side="right")
     units = in_units(weights_of(block)[block.usable])  # of 2¹² rows at most: sums stay below 2⁵³
-    counts = [np.bincount(row, units, len(query.edges) + 1) for row in bins]
+    is_there = ~np.isnan(values)  # where a row has no value it is in no bin
+    counts = [
+        np.bincount(row[has], units[has], len(query.edges) + 1)
+        for row, has in zip(bins, is_there, strict=True)
+    ]
     return np.stack(counts).astype(np.int64).astype(object)
 
 

@@ -195,7 +195,7 @@ def _codes(model: FittedModel) -> list[str]:
 
 
 def _complete(model: FittedModel) -> list[str]:
-    if model.options.missing is Missing.IGNORE:
+    if model.options.missing is not Missing.ERROR:
         return []
     if model.options.rows_may_be_unusable:
         return ["That no row lacked an input: the fit would have stopped."]

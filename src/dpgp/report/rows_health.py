@@ -54,6 +54,8 @@ def unusable_rows(model: FittedModel) -> str | None:
     if odd:
         which = "; ".join(map(str, odd))
         return f"{share}; {which}: name all levels, and in the spelling of the cells."
+    if model.options.missing is Missing.MODEL:
+        return f"{share}, as the others lack a target, or all inputs."
     if model.options.missing is Missing.IGNORE:
         return f"{share}, as the others are incomplete: leave out columns that are mostly empty."
     which = " and ".join(

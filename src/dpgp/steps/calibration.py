@@ -49,20 +49,26 @@ class Calibrate:
         laws = predictives(known.fit.posteriors, known.scales)
 
         def scaled_residuals(inputs: Array, targets: Array) -> Array:
-            U = inputs_of(inputs)
-            return np.array([_scaled(*law.at(U), y) for law, y in zip(laws, targets, strict=True)])
+            U, gaps = inputs_of.without_gaps(inputs)
+            found = [_scaled(*law.at(U), y) for law, y in zip(laws, targets, strict=True)]
+            return np.where(gaps, np.nan, found)
 
         return HistogramQuery(scaled_residuals, len(laws), edges[1:-1], inputs_of.filler)
 
     def learn(self, known: Known, release: Any) -> None:
         """Estimate the law of the scaled residuals of every target."""
         edges = self._edges(known)
-        n, n_std = known.rows_of(self.part)
         inputs, laws = known.fit.input_model, predictives(known.fit.posteriors, known.scales)
-        rows = zip(release.counts, laws, known.fit.squares, strict=True)
+        # sums of squares are about rows with gaps as well, whose residuals are larger
+        squares = [[] for _ in laws] if known.has_gaps else known.fit.squares
+        rows = zip(release.counts, laws, squares, strict=True)
         found = [
             calibrate(
-                row, release.noise_std, n, edges, n_std, [s.of_law(inputs, law) for s in told]
+                row,
+                release.noise_std,
+                edges=edges,
+                squares=[s.of_law(inputs, law) for s in told],
+                **self._rows(known, row, release.noise_std),
             )
             for row, law, told in rows
         ]
@@ -84,6 +90,13 @@ class Calibrate:
             f"calibration of intervals: {step.share:.1%} of the budget{asked}, a bin known to 1 % "
             "of the rows"
         )
+
+    def _rows(self, known: Known, counts: Array, noise_std: float) -> dict[str, float]:
+        """Return how many rows were counted: where some have gaps, those that have none."""
+        if not known.has_gaps:
+            n, n_std = known.rows_of(self.part)
+            return {"n": n, "n_std": n_std}
+        return {"n": max(counts.sum(), 2.0), "n_std": noise_std * np.sqrt(len(counts))}
 
     def _edges(self, known: Known) -> Array:
         (noise_std,) = self.noise_stds(known.options, known.mu_of(self.share))

@@ -32,7 +32,7 @@ def counted_columns(options: Options) -> tuple[tuple[str, Category], ...]:
 
     None where any other cell ends a fit: then rows are unusable by their class alone.
     """
-    return options.level_columns if options.missing is Missing.IGNORE else ()
+    return options.level_columns if options.missing is not Missing.ERROR else ()
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from dpgp.steps.base import AnyOutlook, Purse
     from dpgp.steps.known import Known
 
+FEWEST_THERE = 0.05
+"""Least share of rows that an input is taken to be known of; by hand: noise is divided by it."""
+
 SHARE_DIGITS = 4  # of the rows in a bin, which a model keeps to tell whether bounds are right
 
 
@@ -74,11 +77,13 @@ class InputHistograms:
         """Warp the inputs by the noisy counts; of many inputs, keep the marginals too."""
         box, counts, noise = known.options.box, release.counts, release.noise_std
         bins = _bins(known)
+        known.shares_there = _shares_there(known, counts)
+        rows = known.n * known.shares_there
         known.findings[self.label] = {
             "noise": float(noise / known.n),
             "shares": [
-                np.round(row[:bins] / known.n, SHARE_DIGITS).tolist() if numeric else None
-                for row, numeric in zip(counts, box.is_numeric, strict=True)
+                np.round(row[:bins] / n, SHARE_DIGITS).tolist() if numeric else None
+                for row, n, numeric in zip(counts, rows, box.is_numeric, strict=True)
             ],
         }
         if not known.options.learns_metric:
@@ -88,11 +93,11 @@ class InputHistograms:
         known.marginals = estimate_marginals(
             counts[numeric, :bins],
             noise,
-            known.n,
+            rows[numeric],
             Box(box.low[numeric], box.high[numeric]),
         )
         known.levels = tuple(
-            level_masses(counts[k, : len(category.levels)], noise, known.n)
+            level_masses(counts[k, : len(category.levels)], noise, rows[k])
             for k, category in enumerate(box.categories)
             if category is not None
         )
@@ -117,6 +122,13 @@ def _share(purse: Purse) -> float:
         share = 1.0 if purse.is_unlimited else INPUT_SHARE
         return share if buys_input_model(purse.signal, purse.columns) else 0.0
     return 0.0 if purse.is_unlimited else warp_share(purse.rows, purse.columns, purse.mu)
+
+
+def _shares_there(known: Known, counts: Array) -> Array:
+    """Return which share of the rows has each input: others are in none of its bins."""
+    if not known.has_gaps:
+        return np.ones(len(counts))
+    return np.asarray(np.clip(counts.sum(axis=1) / known.n, FEWEST_THERE, 1.0))
 
 
 def _bins(known: Known) -> int:
@@ -156,7 +168,7 @@ class CellCounts:
         cells = self._cells(known)
 
         def numbers(inputs: Array, targets: Array) -> Array:
-            return cells.of(known.inputs(inputs))[None].astype(np.float64)
+            return cells.of(known.inputs.one_of(inputs))[None].astype(np.float64)
 
         inner = np.asarray(np.arange(len(cells.centres) - 1) + 0.5, dtype=np.float64)
         return HistogramQuery(numbers, 1, inner, known.inputs.filler)
@@ -164,7 +176,7 @@ class CellCounts:
     def learn(self, known: Known, release: Any) -> None:
         """Draw the synthetic inputs anew, so that cells hold what was counted."""
         cells, rows = self._cells(known), known.synthetic
-        known.synthetic = reweighted(rows, cells, release.counts[0], release.noise_std, known.n)
+        known.draw(reweighted(rows, cells, release.counts[0], release.noise_std, known.n))
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
         """Return the outlook as it is: forecasts take inputs to be spread evenly."""

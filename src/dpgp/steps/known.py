@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpgp.choices import Missing
 from dpgp.features.inputs import BoxFeatures, UnitInputs
 from dpgp.inference.conformal import Calibration
 from dpgp.inference.earlier import Earlier
@@ -57,10 +58,11 @@ class Known:
     ``row_weight`` of a whole one: :mod:`dpgp.row_weights`.
 
     Of many inputs: ``locations`` of the targets, ``marginals`` of the columns of numbers, masses of
-    the ``levels`` of every category, ``synthetic`` rows, and the ``line``. ``scales`` has one
-    function of the scale a target, none before it is known, ``distances`` what every sweep told of
-    it, target by target, and ``scale_variances`` what is expected of its parts. ``findings`` are
-    released plain values of steps that only tell something, by their labels.
+    the ``levels`` of every category, ``shares_there``, of the rows that have each input,
+    ``synthetic`` rows, and the ``line``. ``scales`` has one function of the scale a target, none
+    before it is known, ``distances`` what every sweep told of it, target by target, and
+    ``scale_variances`` what is expected of its parts. ``findings`` are released plain values of
+    steps that only tell something, by their labels.
     """
 
     options: Options
@@ -74,6 +76,7 @@ class Known:
     row_weight: float = 1.0
     locations: tuple[Location, ...] = ()
     marginals: Marginals | None = None
+    shares_there: Array | None = None
     levels: tuple[Array, ...] = ()
     synthetic: Array = field(default_factory=lambda: np.empty((0, 0)))
     line: Line | None = None
@@ -109,13 +112,15 @@ class Known:
     def _starting(self, prior: PriorModel) -> Known:
         """Return what is known where an earlier model told where inputs and targets lie."""
         told = prior.earlier
-        return replace(
-            self,
-            earlier=told,
-            inputs=told.inputs,
-            synthetic=told.synthetic,
-            locations=told.locations,
-        )
+        known = replace(self, earlier=told, inputs=told.inputs, locations=told.locations)
+        known.draw(told.synthetic)
+        return known
+
+    def draw(self, synthetic: Array) -> None:
+        """Take synthetic rows, and complete those with gaps as they go."""
+        self.synthetic = synthetic
+        if self.has_gaps:
+            self.inputs = self.inputs.completed_by(synthetic)
 
     def take(self, step: Step, release: Any) -> None:
         """Let a step learn from its release, whose sums are those of rows that weigh less."""
@@ -126,6 +131,11 @@ class Known:
         self.row_weight = row_weight
         self.n, self.n_std = self.n / row_weight, self.n_std / row_weight
         self.mu *= row_weight
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether rows that lack inputs count."""
+        return self.options.missing is Missing.MODEL
 
     @property
     def columns(self) -> int:
@@ -292,7 +302,7 @@ class Known:
         """Return all that leaves a fit: functions of releases and of public choices."""
         model = model_class(self.options.outcome)(
             options=self.options,
-            inputs=self.inputs,
+            inputs=replace(self.inputs, completion=None),
             posteriors=self.fit.posteriors,
             calibrations=self.calibrations,
             scales=self.scales,

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from dpgp.features.inputs import BoxFeatures, Residuals
+from dpgp.features.inputs import BoxFeatures, Residuals, UnitInputs
 from dpgp.features.linear import LinearFeatures, UnitLine
 from dpgp.inference.many.mixed import mixed_pool
 from dpgp.inference.many.plan import buys_input_model, linear_share
 from dpgp.inference.many.synthetic import (
     CONSTANT_SHARE,
     SMALLEST_SIZE,
+    InputMoments,
     broad_pool,
     direction_moments,
     input_moments,
@@ -62,7 +63,7 @@ class LinearStage:
 
     def query(self, known: Known) -> GramQuery:
         """Ask for constant and linear features and the targets about their centres, clipped."""
-        line, places = BoxFeatures(known.inputs, _features(known)), known.locations
+        line, places = BoxFeatures(_inputs(known), _features(known)), known.locations
         weights = np.zeros((len(places), line.dimension))
         weights[:, 0] = [place.centre / np.sqrt(CONSTANT_SHARE) for place in places]
         clips = [place.scale * first_clip(place, known.kappa) for place in places]
@@ -71,7 +72,7 @@ class LinearStage:
 
     def learn(self, known: Known, release: GramRelease) -> None:
         """Draw inputs of these moments; the line itself is read when their model is complete."""
-        known.synthetic = _synthetic(known, release)
+        known.draw(_synthetic(known, release))
         known.line = Line(_features(known), release, known.stage_weight(self.share))
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:
@@ -102,6 +103,23 @@ def _synthetic(known: Known, release: GramRelease) -> Array:
     """Return inputs with the moments that the Gram matrix of these features tells."""
     read = direction_moments if _is_in_the_dark(known) else input_moments
     moments = read(release.feature_gram, release.feature_std, known.n)
+    if known.shares_there is not None:
+        moments = moments.where_known(known.shares_there[known.inputs.coordinates.source])
+    return _pool(known, moments)
+
+
+def _inputs(known: Known) -> UnitInputs:
+    """Return the inputs; rows with gaps are completed as if inputs had nothing to do with others.
+
+    How they go together is what this stage will tell.
+    """
+    if not known.has_gaps:
+        return known.inputs
+    return known.inputs.completed_by(_pool(known, InputMoments.unknown(known.inputs.dimension)))
+
+
+def _pool(known: Known, moments: InputMoments) -> Array:
+    """Return inputs of these moments."""
     if known.options.box.categories:
         coordinates = known.inputs.coordinates
         return mixed_pool(coordinates, known.marginals, known.levels, moments, known.n)

@@ -55,8 +55,10 @@ class LabelsByPrediction:
         (posterior,) = known.fit.posteriors
 
         def numbers(inputs: Array, targets: Array) -> Array:
-            predicted = posterior.moments.w @ posterior.features.evaluate(inputs_of(inputs))
-            return np.asarray(2.0 * np.searchsorted(cuts, predicted) + (targets > 0.0))
+            U, gaps = inputs_of.without_gaps(inputs)
+            predicted = posterior.moments.w @ posterior.features.evaluate(U)
+            numbers = 2.0 * np.searchsorted(cuts, predicted) + (targets > 0.0)
+            return np.where(gaps, np.nan, numbers)
 
         inner = np.arange(0.5, 2 * len(cuts) + 1)
         return HistogramQuery(numbers, 1, inner, inputs_of.filler)

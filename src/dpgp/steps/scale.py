@@ -68,9 +68,9 @@ class MeasureScale:
         posteriors = known.fit.posteriors
         clips = [FAR * size for size in _sizes(posteriors)]
         residuals = known.fit.residuals([posterior.moments.w for posterior in posteriors], clips)
-        return GramQuery(
-            BoxFeatures(known.inputs, _asked(known)), CutDistances(residuals, NEAR / FAR)
-        )
+        sizes = np.array(_sizes(posteriors))[:, None]
+        distances = CutDistances(residuals, NEAR / FAR, sizes)
+        return GramQuery(BoxFeatures(known.inputs, _asked(known)), distances)
 
     def learn(self, known: Known, release: GramRelease) -> None:
         """Learn the function of the scale of every target, from all sweeps so far."""

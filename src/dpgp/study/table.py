@@ -206,7 +206,8 @@ OPTIONS: tuple[Option, ...] = (
     Option("calibrate", FlagValue(), default=True, python=(REGRESSOR, PLAN), setting=True),
     Option(
         "missing", ChoiceValue(Missing),
-        "Incomplete rows: stop (error, by default), or let them contribute nothing (ignore).",
+        "Incomplete rows: stop (error, by default), let them contribute nothing (ignore), or what "
+        "they have, averaged over what they lack by the private model of the inputs (model).",
         "error",
         python=EVERYWHERE, commands=COMMANDS, key="missing", field="Incomplete rows", setting=True,
     ),

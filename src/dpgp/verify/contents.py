@@ -113,6 +113,7 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
     has_classes = _has_classes(object_of(document, "targets"), len(models))
     is_weighted = settings.get("weight_bound") is not None
     complete = settings.get("missing") == "error" and not has_classes and not is_weighted
+    averages = settings.get("missing") == "model" and columns > 1
     findings = object_of(document, "findings", optional=True)
     row_weight = _row_weight(findings) if is_weighted else None
     stages = as_items(document.get("stages"), "stages", MOST_STAGES)
@@ -124,12 +125,12 @@ def read_fit(document: Tree, claim: Claim) -> ClaimedFit:
         columns=columns,
         coordinates=columns + sum(0 if count == 2 else count - 1 for count in levels),
         levels=max(levels, default=0),
-        counted_levels=len(levels) + has_classes if settings.get("missing") == "ignore" else 0,
+        counted_levels=len(levels) + has_classes if settings.get("missing") != "error" else 0,
         targets=len(models),
         has_classes=has_classes,
         is_yes_no=has_classes and len(models) == 1,
         are_joint=has_classes and len(models) > 1,
-        learns_metric=columns >= MANY_INPUTS or bool(levels),
+        learns_metric=columns >= MANY_INPUTS or bool(levels) or averages,
         may_warp=as_flag(settings.get("warp"), "settings.warp"),
         calibrates=as_flag(settings.get("calibrate"), "settings.calibrate"),
         weights=_weights(settings),

@@ -99,13 +99,14 @@ class Marginals:
         return np.asarray(values)
 
 
-def estimate_marginals(counts: Array, noise_std: float, n: float, box: Box) -> Marginals:
-    """Return smoothed masses of noisy counts, and which bins hold an atom."""
+def estimate_marginals(counts: Array, noise_std: float, n: Array | float, box: Box) -> Marginals:
+    """Return smoothed masses of noisy counts of so many rows each, and which bins hold an atom."""
     bins = counts.shape[1]
     if not len(counts):
         return Marginals(np.empty((0, bins)), np.empty((0, bins)))
     family = plausible_inputs(bins)
-    masses = np.array([believe(row, noise_std, n, family).mean_masses for row in counts])
+    each = zip(counts, np.broadcast_to(n, len(counts)), strict=True)
+    masses = np.array([believe(row, noise_std, m, family).mean_masses for row, m in each])
     lattices = [_lattice(low, high, bins) for low, high in zip(box.low, box.high, strict=True)]
     atoms = np.array([_atoms(m, places) for m, places in zip(masses, lattices, strict=True)])
     return Marginals(masses, atoms)

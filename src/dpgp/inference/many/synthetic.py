@@ -7,7 +7,7 @@ points, so they are public once the copula is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ CORRELATION_SD = 0.3
 """Prior sd of a correlation: where noise is larger, correlations are taken for noise. By
 hand."""
 
+UNKNOWN = 1e3
+"""Noise of moments that tell nothing, of inputs on [−1, 1]."""
+
 VARIANCE_SD = 0.1
 """Prior sd of a variance of inputs; by hand."""
 
@@ -56,6 +59,22 @@ class InputMoments:
     second: Array
     mean_noise: float
     second_noise: float
+
+    @classmethod
+    def unknown(cls, columns: int) -> InputMoments:
+        """Return moments that tell nothing."""
+        return cls(np.zeros(columns), np.zeros((columns, columns)), UNKNOWN, UNKNOWN)
+
+    def where_known(self, shares: Array) -> InputMoments:
+        """Return the moments of inputs that so many rows have, others being at the mean.
+
+        Gaps in two inputs are taken to be independent. The noise grows with the widest of them.
+        """
+        mean = np.outer(self.mean, self.mean)
+        pairs = np.outer(shares, shares)
+        np.fill_diagonal(pairs, shares)
+        second = mean + (self.second - mean) / pairs
+        return replace(self, second=second, second_noise=self.second_noise / float(pairs.min()))
 
 
 def input_moments(gram: Array, feature_std: float, n: float) -> InputMoments:

@@ -193,6 +193,7 @@ function incomplete() {
   return radios("Incomplete rows", "missing", [
     ["error", "stop the fit, before anything is spent"],
     ["ignore", "contribute nothing"],
+    ["model", "contribute what they have, if they have the target and some input"],
   ], state.missing, (value) => { state.missing = value; });
 }
 
