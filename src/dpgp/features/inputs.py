@@ -269,7 +269,8 @@ class Residuals:
 
     def means_beside(self, features: FeatureMap, inputs: Array, out: Array) -> Means:
         """Return φᵀw and its spread; the features are written to ``out``."""
-        assert isinstance(features, BoxFeatures)
+        if not isinstance(features, BoxFeatures):  # another map, whose weights these are
+            return Means(weighted(self.weights, features.evaluate(inputs, out)), 0.0)
         if features.inputs.completion is None:
             return Means(self._at(features, features.inputs(inputs), out)[1], 0.0)
 
