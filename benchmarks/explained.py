@@ -7,7 +7,8 @@
 Simulated tables of 2,500 rows with 1, 4 and 8 inputs, noise that is a bell, skewed or
 heteroscedastic, outcomes of yes and no, and true shares from 0 to 0.9, scored on 20,000 further
 rows; and public tables in a folder, scored on the rows that were left out. A table has one ε in
-turn, or with --every all of them. δ = 1e-5. Fits are seeded: nothing here is private.
+turn, or with --every all of them. δ = 1e-5. Every table has a seed and noise of its own, which
+is the same at every ε but for its size: nothing here is private.
 """
 
 import argparse
@@ -49,16 +50,16 @@ class Task(NamedTuple):
     target_bounds: tuple | None
     rows: int
 
-    def score(self, epsilon, seed):
+    def score(self, epsilon, rng):
         """Fit, and return stated share, its ends, and the share of the variance left out of it."""
         if self.target_bounds is None:
             gp = PrivateGPClassifier(
-                epsilon, DELTA, bounds=self.bounds, classes=(0, 1), random_state=seed, n_jobs=1
+                epsilon, DELTA, bounds=self.bounds, classes=(0, 1), random_state=rng, n_jobs=1
             )
         else:
             gp = PrivateGPRegressor(
                 epsilon, DELTA, bounds=self.bounds, target_bounds=self.target_bounds,
-                random_state=seed, n_jobs=1,
+                random_state=rng, n_jobs=1,
             )  # fmt: skip
         model = gp.fit(self.X[: self.rows], self.y[: self.rows]).model_
         share, y = model.explained(), self.y[self.rows :]
@@ -84,9 +85,9 @@ def real(rng, folder, name):
     return Task(table[:, columns], table[:, target], bounds, target_bounds, rows)
 
 
-def settings(folder, laws, shares):
+def settings(folder, laws, shares, counts):
     """Return families, and what draws a task of them, for every setting."""
-    for inputs, share, law in product(INPUTS, shares, laws):
+    for inputs, share, law in product(counts, shares, laws):
         families = (law, f"{law}, inputs: {inputs}")
         yield families, lambda rng, case=(inputs, share, law): simulated(rng, *case)
     for name in TABLES if folder else ():
@@ -113,18 +114,19 @@ def main():
     parser.add_argument("--laws", nargs="*", choices=[*LAWS, YES_NO], default=[*LAWS, YES_NO])
     parser.add_argument("--shares", nargs="+", type=float, default=SHARES)
     parser.add_argument("--epsilons", nargs="+", type=float, default=EPSILONS)
+    parser.add_argument("--inputs", nargs="+", type=int, default=INPUTS)
     parser.add_argument("--every", action="store_true", help="every ε for every table")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     found, every = {}, {}
     seeds, epsilons = range(FIRST_SEED, FIRST_SEED + arguments.seeds), arguments.epsilons
-    cases = settings(arguments.data, arguments.laws, arguments.shares)
+    cases = settings(arguments.data, arguments.laws, arguments.shares, arguments.inputs)
     for seed, (number, (families, draw)) in product(seeds, enumerate(cases)):
         for k, epsilon in enumerate(epsilons):
             in_turn = (number // len(LAWS) + number + seed) % len(epsilons) == k
             if arguments.every or families[0] in TABLES or in_turn:
                 rng = np.random.default_rng([seed, number])
-                score = draw(rng).score(epsilon, number)
+                score = draw(rng).score(epsilon, rng)
                 every.setdefault(epsilon, []).append(score)
                 for family in families:
                     found.setdefault((family, epsilon), []).append(score)

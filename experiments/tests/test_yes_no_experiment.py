@@ -34,9 +34,16 @@ def test_rare_tables_have_the_prevalence_that_was_asked_for():
     assert abs(found.y.mean() - 0.05) < 0.02
 
 
+def test_where_there_is_nothing_to_find_the_truth_is_one_probability():
+    (name,) = [name for name in tables() if "nothing to find, 20 %, 10" in name]
+    found = tables()[name](np.random.default_rng(0))
+    np.testing.assert_allclose(found.best, 0.2, rtol=1e-9)
+    assert abs(found.y.mean() - 0.2) < 0.04
+
+
 def test_outcomes_of_people_are_from_one_per_cent_to_a_half():
     shares = [draw(np.random.default_rng(0)).y.mean() for draw in tables().values()]
-    assert len(shares) == 20
+    assert len(shares) == 26
     assert 0.005 < min(shares) < 0.02
     assert max(shares) < 0.55
 

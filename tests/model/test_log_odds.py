@@ -5,14 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.optimize import brentq, minimize, minimize_scalar
 from scipy.special import expit, logit, ndtri
+from scipy.stats import norm
 
 import dpgp
 from dpgp.model.file.model import decode, encode
 from dpgp.outcomes.chances import chance, chance_interval, shifted
 from dpgp.outcomes.labels import named_classes
-from dpgp.outcomes.log_odds import AS_BELIEVED, LogOdds, fitted_log_odds
+from dpgp.outcomes.log_odds import AS_BELIEVED, UNTOLD_DOUBT, LogOdds, fitted_log_odds
 from dpgp.outcomes.yes_no import YesNo
 
 
@@ -53,22 +55,44 @@ def test_the_average_over_the_released_inputs_is_that_of_the_function(rare):
     assert model.log_odds[0].shift < 0.0
 
 
-def test_the_slope_is_the_mode_of_its_law_and_the_average_that_of_people():
+def test_the_slope_is_the_mode_of_its_law_times_its_probability():
     mean, std, shares, covariance = beliefs(doubt=0.3)
     found = fitted_log_odds(mean, std, shares, covariance)
     whole = chance(shares @ mean[:, None], np.sqrt(shares @ covariance @ shares)[None])[0]
     odds = logit(chance(mean, np.full_like(mean, np.sqrt(shares @ std**2))))
     along, variance = shares * (odds - shares @ odds), np.cov(odds, aweights=shares, ddof=0)
-    S, v = along @ mean, along @ covariance @ along
+    S, v = along @ mean, UNTOLD_DOUBT * along @ covariance @ along
 
-    def minus_log(b):
+    def likelihood(b):
         level = brentq(lambda a: shares @ expit(a + b * odds) - whole, -200.0, 200.0)
         gap = S - along @ expit(level + b * odds)
-        return gap**2 / v + b**2 * variance
+        return np.exp(-(gap**2) / (2.0 * v))
 
-    best = minimize_scalar(minus_log, (0.1, 20.0), method="bounded", bounds=(0.0, 50.0)).x
-    assert found.slope == pytest.approx(best, rel=1e-4)
+    def density(b):
+        return likelihood(b) * 2.0 * norm.pdf(b, scale=1.0 / np.sqrt(variance))
+
+    mode = minimize_scalar(lambda b: -density(b), (0.1, 20.0), method="bounded", bounds=(0, 20)).x
+    slope, none = quad(density, 0.0, 20.0)[0], likelihood(0.0)
+    assert 0.05 < none / (slope + none) < 0.9
+    assert found.slope == pytest.approx(mode * slope / (slope + none), rel=0.03)
     assert shares @ found.probability(mean, std) == pytest.approx(whole)
+
+
+def test_noise_that_a_posterior_takes_for_signal_costs_less_than_half_of_what_it_did():
+    """Means of 12 directions of noise, and what the posterior of a prior of half its size says.
+
+    Were S as sure as that, log loss would be 0.0075 above the constant's.
+    """
+    rng, shares, q = np.random.default_rng(5), np.full(300, 1 / 300), 0.2
+    directions, lost = rng.standard_normal((300, 12)) / np.sqrt(12), []
+    for _ in range(20):
+        # y ~ N(0, r) and the prior N(0, r/2): m = y/3, V = r/3, r = 0.15²
+        mean = q + directions @ rng.standard_normal(12) * 0.15 / 3.0
+        covariance = directions @ directions.T * 0.15**2 / 3.0 + 1e-6 * np.eye(300)
+        std = np.sqrt(np.diag(covariance))
+        p = fitted_log_odds(mean, std, shares, covariance).probability(mean, std)
+        lost.append(q * np.log(q / p) + (1.0 - q) * np.log((1.0 - q) / (1.0 - p)))
+    assert np.mean(lost) < 0.0035
 
 
 def test_expected_log_loss_is_least_where_f_is_known():

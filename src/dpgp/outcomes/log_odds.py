@@ -9,12 +9,13 @@ are
 Log loss is linear in f, so that its posterior expectation is that at m:
 :math:`-\sum w(m\log p + (1 - m)\log(1 - p))`. It is least where :math:`\sum wp = \sum wm` and
 :math:`\sum w\tilde\ell p = S = \sum w\tilde\ell m`, :math:`\tilde\ell = \ell - \sum w\ell`. The
-first average is kept, as the mean of its own law within [0, 1]. S has the posterior variance v, and
-few people have log odds far apart: b is the mode of
+first average is kept, as the mean of its own law within [0, 1]. S has a variance v, larger than
+that of the posterior, whose hyperparameters were learned from the same noise. Either b = 0, and p
+is the same for all, or few people have log odds far apart and b > 0 has the density
 
 .. math:: N(S;\ \textstyle\sum w\tilde\ell p_b,\ v)\;N(b\,\mathrm{sd}(\ell);\ 0, 1).
 
-Where f may be constant v is large, b near 0, and p the same for all.
+Odds are even before S is seen. b is the mode of this density times its posterior probability.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, log_ndtr, logit, ndtri
 
 from dpgp.outcomes.chances import SMALLEST_CHANCE, SMALLEST_ERROR, chance, chance_interval, shifted
 from dpgp.types import Array
@@ -33,6 +34,12 @@ LARGEST_SHIFT = 60.0
 
 LARGEST_DEVIATION = 20.0
 """Sd of log odds among people: nobody is between the smallest and the largest chance."""
+
+
+UNTOLD_DOUBT = 1.5
+"""Variance of S over that of the posterior, which takes hyperparameters and metric for known that
+were learned from the same noise. Of 70 simulated tables those without a signal lose half as much
+with it as with none; with 2 they lose less, and those with a signal are less reliable by decile."""
 
 
 class Cut(NamedTuple):
@@ -105,20 +112,36 @@ def level_of(odds: Array, shares: Array, whole: float) -> float:
 
 
 def _slope(odds: Array, mean: Array, shares: Array, covariance: Array, whole: float) -> float:
-    """Return the b with (S − Σwℓ̃p)·dΣwℓ̃p/db = v·b·var(ℓ)."""
+    """Return the b with (S − Σwℓ̃p)·dΣwℓ̃p/db = v·b·var(ℓ), less what may be no slope at all."""
     from scipy.optimize import brentq
 
     centred = odds - shares @ odds
     along, variance = shares * centred, float(shares @ centred**2)
-    S, v = float(along @ mean), max(float(along @ covariance @ along), 0.0)
+    S, v = float(along @ mean), UNTOLD_DOUBT * max(float(along @ covariance @ along), 0.0)
     if S <= 0.0:  # m is the same everywhere
         return 0.0
 
-    def gap(b: float) -> float:
+    def told(b: float) -> tuple[float, float]:
+        """Σwℓ̃p − S and dΣwℓ̃p/db."""
         p = expit(level_of(b * odds, shares, whole) + b * odds)
         weights = shares * p * (1.0 - p)  # dp = p(1 − p)(ℓ − its mean under these weights)db
         rise = weights @ centred**2 - (weights @ centred) ** 2 / weights.sum()
-        return float((along @ p - S) * rise + v * b * variance)
+        return float(along @ p) - S, float(rise)
+
+    def gap(b: float) -> float:
+        off, rise = told(b)
+        return off * rise + v * b * variance
 
     most = LARGEST_DEVIATION / math.sqrt(variance)
-    return most if gap(most) <= 0.0 else float(brentq(gap, 0.0, most))
+    b = most if gap(most) <= 0.0 else float(brentq(gap, 0.0, most))
+    return b if v == 0.0 else b * _chance_of_slope(b, S, v, variance, *told(b))
+
+
+def _chance_of_slope(
+    b: float, S: float, v: float, variance: float, off: float, rise: float
+) -> float:
+    """Return P(b > 0 | S) by Laplace's approximation about the mode b, with even odds before."""
+    width = 1.0 / math.sqrt(rise**2 / v + variance)
+    log_odds = (S**2 - off**2) / (2.0 * v) - b**2 * variance / 2.0
+    log_odds += math.log(2.0 * math.sqrt(variance) * width) + float(log_ndtr(b / width))
+    return float(expit(log_odds))
