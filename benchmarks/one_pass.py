@@ -10,8 +10,8 @@ The first prints seconds of the processor of all threads, how many times those o
 boosted trees on the same rows they are, the error of f over its sd, and the peak of memory, with
 secure noise as in a fit that is published. The second compares errors on the same rows and seeds,
 at a budget where parts are asked of fewer rows, each of which tells more. The third does the same
-for early stages with fewer inducing points, and with all, the fourth for fewer last stages over
-all rows. The last runs `dpgp fit` on a file of Parquet with two inputs, and on one with six.
+for more and more of the eleven stages with fewer inducing points, the fourth for fewer last stages
+over all rows. The last runs `dpgp fit` on a file of Parquet with two inputs, and on one with six.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ from workshop import python, write_table
 
 from dpgp import PrivateGPRegressor
 from dpgp.inference.many import plan
-from dpgp.inference.many.plan import EARLY_POINTS, MOST_POINTS
-from dpgp.steps import known
+from dpgp.steps import stage
 from dpgp.types import Array
 
 DELTA, NEW_ROWS = 1e-6, 4000
@@ -124,13 +123,13 @@ def errors() -> None:
 
 
 def points(repeats: int) -> None:
-    """Print one line a function, a seed and a limit of the points of early stages."""
+    """Print one line a function, a seed and a number of stages with fewer inducing points."""
     for seed in range(repeats):
         for name in FAMILIES:
-            for most in (EARLY_POINTS, MOST_POINTS):
-                known.EARLY_POINTS = most
+            for early in (0, 4, 8, 10):
+                stage.early_stages = lambda stages, early=early: early
                 seconds, error = fitted(name, 15_000, epsilon=8.0, random_state=seed)
-                print(f"{name:>10} {seed} {most:>4} points {seconds:7.1f} s {error:7.4f}")
+                print(f"{name:>10} {seed} {early:>2} stages {seconds:7.1f} s {error:8.5f}")
 
 
 def last_stages() -> None:

@@ -12,9 +12,11 @@ from rich.console import Console
 
 import dpgp
 from dpgp import progress
+from dpgp.domain import Box
+from dpgp.options import Options
 from dpgp.privacy.parts import RowPart
 from dpgp.progress import Journey, duration, every, told_of, watching
-from dpgp.steps import KINDS, Stage
+from dpgp.steps import KINDS, Purse, Stage, planned_steps
 
 X = np.random.default_rng(0).uniform(0, 1, (40, 1))
 
@@ -36,7 +38,20 @@ def test_the_steps_of_a_fit_are_named():
 
 
 def test_every_step_has_an_effort():
-    assert all(kind.effort > 0 for kind in KINDS)
+    others = [kind for kind in KINDS if kind is not Stage]
+    assert all(kind.effort > 0 for kind in others)
+    assert Stage(0.1, 1, 2).effort > Stage(0.1, 1, 2, is_early=True).effort > 0
+
+
+def test_stages_with_few_inducing_points_are_early_where_a_metric_is_learned():
+    early = [[s.is_early for s in stages_of(columns) if isinstance(s, Stage)] for columns in (2, 5)]
+    assert early == [[False] * 6, [True] * 4 + [False] * 7]
+
+
+def stages_of(columns):
+    box, target = (Box.from_bounds((-1, 1), size) for size in (columns, 1))
+    options = Options.parse(box=box, target_box=target, epsilon=1.0, delta=1e-6)
+    return planned_steps(Purse(options, 0.25, 100_000))
 
 
 class Shares(Journey):

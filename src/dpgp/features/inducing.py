@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from dpgp.arithmetic import Library
+from dpgp.blas import aligned
 from dpgp.checked_values import as_choice, as_fields, as_matrix
 from dpgp.features.base import (
     JITTER,
@@ -231,9 +232,10 @@ class ProjectedFeatures:
         """
         features = np.empty((self.dimension, len(U))) if out is None else out
         sums, values = np.empty((len(weights), len(U))), self._values
+        room = aligned(values.dimension, ROWS_AT_A_TIME)
         for start in range(0, len(U), ROWS_AT_A_TIME):
             few = slice(start, start + ROWS_AT_A_TIME)
-            inner = values.evaluate(U[few])
+            inner = values.evaluate(U[few], room[:, : len(U[few])])
             found = np.matmul(self._coefficients, inner, out=features[:, few])
             squares = np.einsum("dn,dn->n", found, found)
             found *= SLACK / np.maximum(np.sqrt(squares), self.smallest_norm)

@@ -195,6 +195,12 @@ class AdditiveRBF(Leaf):
         return one[None, :, :] + 0.0 * tree["length_scale"][:, :, None]
 
     @classmethod
+    def weighted_gram(cls, tree: Tree, weights: Array, X: Array, Y: Array) -> Array:
+        """Return Σ_t ω_t times it, by one product: nothing of it is learned."""
+        A, B = (cls.basis(tree, U, NUMPY).reshape(len(U), -1) for U in (X, Y))
+        return np.asarray(weights.sum() * (A @ B.T))
+
+    @classmethod
     def diagonal(cls, tree: Tree, X: Any, library: Library) -> Any:
         """Return the mean over inputs of r(x_n)ᵀR⁻¹r(x_n)."""
         A = cls.basis(tree, X, library)

@@ -24,7 +24,7 @@ from dpgp.inference.many.families import Family, KernelFamily
 from dpgp.inference.many.fit import Growth, MetricFit
 from dpgp.inference.many.marginals import Marginals
 from dpgp.inference.many.metric import MetricFamily, first_metric, line_of_tails
-from dpgp.inference.many.plan import EARLY_POINTS, clip_kappa, early_stages, inducing_points
+from dpgp.inference.many.plan import EARLY_POINTS, clip_kappa, inducing_points
 from dpgp.inference.many.synthetic import CONSTANT_SHARE, ROWS, anchors_among
 from dpgp.inference.many.target import first_clip
 from dpgp.kernels.linear import BrokenLines
@@ -229,7 +229,14 @@ class Known:
         points, growth = self._points_by_stage(rows)
         dictionary = Dictionary(self._family(rows), points, rows, asked_features(options))
         fit = MetricFit(
-            self.inputs, dictionary, self.locations, self.n, self.kappa, options.outcome, growth
+            self.inputs,
+            dictionary,
+            self.locations,
+            self.n,
+            self.kappa,
+            options.outcome,
+            growth,
+            1 + len(self._parts_of_stages),
         )
         if self.earlier is not None:
             fit.start_from(self.earlier)
@@ -284,8 +291,8 @@ class Known:
         if parts:
             early, first = len(parts), self._points(rows, self.signal * parts[0].fraction)
         else:
-            stages = sum(isinstance(step, Stage) for step in self.steps)
-            early, first = early_stages(stages), points[:EARLY_POINTS]
+            early = sum(isinstance(step, Stage) and step.is_early for step in self.steps)
+            first = points[:EARLY_POINTS]
         is_same = len(first) == len(points) or self.options.inducing_points is not None
         return (points, None) if is_same or not early else (first, Growth(1 + early, points))
 

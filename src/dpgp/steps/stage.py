@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from dpgp.inference.many.plan import LEADING, stage_weights
+from dpgp.inference.many.plan import LEADING, early_stages, stage_weights
 from dpgp.options import STAGES
 from dpgp.privacy.mechanism import GramRelease
 from dpgp.privacy.parts import RowPart
@@ -23,16 +23,24 @@ UNLIMITED_STAGES = 8
 four, kin40k has a fourth more error. A fixed dictionary needs one."""
 
 
+EARLY_EFFORT = 0.5
+"""Time of a stage that has few inducing points, of that of a later one: 0.4 to 0.5 of it in a
+fit of 100,000 rows of six inputs: docs/results/one_pass.md."""
+
+
 @dataclass(frozen=True)
 class Stage:
-    """Release Σψψᵀ of features and of the residuals of every target, clipped."""
+    """Release Σψψᵀ of features and of the residuals of every target, clipped.
+
+    One that ``is_early`` has few inducing points, if any has many.
+    """
 
     share: float
     number: int
     of: int
     part: RowPart | None = None
+    is_early: bool = False
     purpose: ClassVar[Purpose] = Purpose.FUNCTION
-    effort: ClassVar[float] = 1.0  # of a stage's time: 30,000 rows of six inputs
 
     @classmethod
     def planned(cls, purse: Purse) -> tuple[Stage, ...]:
@@ -40,7 +48,11 @@ class Stage:
         weights = _weights(purse)
         left = math.fsum(weights) if purse.is_unlimited else purse.left
         shares = [left * weight / math.fsum(weights) for weight in weights]
-        return tuple(cls(share, k, len(shares)) for k, share in enumerate(shares, start=1))
+        early = early_stages(len(shares)) if purse.options.learns_metric else 0
+        return tuple(
+            cls(share, k, len(shares), is_early=k <= early)
+            for k, share in enumerate(shares, start=1)
+        )
 
     @property
     def label(self) -> str:
@@ -51,6 +63,11 @@ class Stage:
     def activity(self) -> str:
         """Say which of how many stages it is."""
         return f"{self.label} of {self.of}"
+
+    @property
+    def effort(self) -> float:
+        """Return the time it takes, of a late stage's: 30,000 rows of six inputs."""
+        return EARLY_EFFORT if self.is_early else 1.0
 
     def noise_stds(self, options: Options, mu: float) -> list[float]:
         """Return the noise on features, targets and between them."""

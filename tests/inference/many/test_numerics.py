@@ -18,6 +18,7 @@ from dpgp.inference.many.metric import REFERENCE, MetricFamily, kernel_of, metri
 from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.inference.many.records import (
     Evidence,
+    NormalEquations,
     Record,
     StageOperator,
     climb,
@@ -25,6 +26,7 @@ from dpgp.inference.many.records import (
     gram_correction,
     lower_root,
     read_records,
+    thin_root,
 )
 from dpgp.inference.many.target import Centre, Target
 from dpgp.inference.residual_law import gaussian_law
@@ -135,6 +137,39 @@ def test_evidence_differs_between_priors_as_the_density_of_the_measurements_does
     found = [evidence(theta(*setting)) for setting in settings]
     expected = [density(prior(*setting)) for setting in settings]
     np.testing.assert_allclose(np.diff(found), np.diff(expected), atol=0.05)
+
+
+@pytest.mark.parametrize("unseen", [1e-1, 1e-4, 0.0])
+def test_a_thin_root_leaves_out_what_is_unseen_and_no_more(unseen):
+    factor = np.random.default_rng(3).normal(size=(30, 30)) * 10.0 ** -np.arange(30)
+    J = factor @ factor.T
+    R, first = thin_root(J, unseen)
+    left = J - R @ R.T
+    assert np.linalg.eigvalsh(left)[0] > -1e-12 * np.trace(J)
+    assert np.diag(left).max() <= max(unseen, 1e-12 * np.trace(J))
+    assert not np.triu(R[first], 1).any()
+    assert len(first) == R.shape[1] < 30
+    assert R[first[-1], -1] ** 2 > unseen  # it was worth its place
+
+
+def test_evidence_hardly_changes_by_what_records_do_not_see():
+    equations = read_records(records_of(lambda X: X[:, 0]), DICTIONARY, NONE, NONE, 0.0)
+    J, settings = equations.J, [(REFERENCE, 1.0), (0.4 * REFERENCE, 1.0), (REFERENCE, 2.0)]
+    scales = 10.0 ** -np.linspace(0.0, 5.0, len(J))  # records that say less and less
+    fainter = NormalEquations(J * np.outer(scales, scales), equations.h * scales)
+    R, _ = thin_root(fainter.J, FAMILY.unseen)
+    assert R.shape[1] < len(J)
+    found, exact = (
+        np.array([evidence(theta(*setting)) for setting in settings])
+        for evidence in (
+            Evidence(fainter, replace(DICTIONARY, family=family), 1.0)
+            for family in (FAMILY, replace(FAMILY, unseen=0.0))
+        )
+    )
+    assert np.all(np.abs(found - exact) < 0.01)
+    C, left = prior(REFERENCE), fainter.J - R @ R.T
+    whole, thin = (np.linalg.slogdet(np.eye(len(K)) + K)[1] for K in (fainter.J @ C, R.T @ C @ R))
+    assert 0.0 < whole - thin <= np.trace(left @ C)
 
 
 def test_climbing_raises_the_evidence_and_finds_the_line():
@@ -374,7 +409,7 @@ def test_a_part_says_the_same_as_all_rows_with_the_noise_of_its_own():
     assert (some.variance > 3.9 * whole.variance).all()
 
 
-def test_a_dictionary_grows_before_all_rows_are_asked():
+def test_a_dictionary_grows_after_the_early_stages():
     phi, more = SYNTHETIC[:, :2] / 2.0, SYNTHETIC[:96]
     fit = fit_of(phi, 1000.0, growth=Growth(2, more))
     assert fit.dictionary.features.dimension == 60
@@ -392,6 +427,23 @@ def test_sampling_errors_of_a_part_count_once_when_all_rows_are_asked():
     np.testing.assert_allclose(again.variance - again.sampling, record.variance - record.sampling)
     (whole,) = fit_of(phi, 1000.0).targets[0].records
     np.testing.assert_array_equal(whole.asked_again.variance, whole.variance)
+
+
+def test_rows_of_parts_count_once_as_soon_as_all_rows_are_asked():
+    phi, part, more = SYNTHETIC[:, :2] / 2.0, RowPart(1, 4), SYNTHETIC[:96]
+    stage = [DICTIONARY.features, phi, 1.0]
+    plain, fit = (fit_of(phi, 1000.0, part, of_parts=of, growth=Growth(3, more)) for of in (0, 2))
+    for each in (plain, fit):
+        each.take_stage(some_release(phi, 1000.0, part), *stage, renew=False)
+    expected = [record.asked_again for record in plain.targets[0].records]
+    assert fit.dictionary.features.dimension == 60  # it has not grown yet
+    fit.take_stage(some_release(phi, 1000.0), *stage, renew=False)
+    assert fit.dictionary.features.dimension == 96
+    *of_parts, of_all = fit.targets[0].records
+    for record, same in zip(of_parts, expected, strict=True):
+        np.testing.assert_array_equal(record.variance, same.variance)
+        np.testing.assert_array_equal(record.sampling, same.sampling)
+    assert of_all.fraction == 1.0
 
 
 def test_products_of_the_leading_features_correct_what_they_say():

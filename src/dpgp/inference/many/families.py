@@ -62,6 +62,11 @@ class Family(Protocol):
         """Standard deviations of a proposal of θ."""
         ...
 
+    @property
+    def unseen(self) -> float:
+        """Precision of a feature's weight below which records say nothing of it."""
+        ...
+
     def within(self, theta: Array) -> Array:
         """Return θ cut to where stages may come."""
         ...
@@ -136,6 +141,7 @@ class KernelFamily:
     prior: HyperPrior
     members: Sequence[Family] = ()
     sweeps: int = SWEEPS
+    unseen: float = 0.0  # how large its variance may be is not known here
 
     @classmethod
     def of(cls, kernels: Sequence[Any], columns: int) -> KernelFamily:

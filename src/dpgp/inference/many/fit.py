@@ -58,9 +58,9 @@ LARGEST_LEVERAGE = 0.5
 
 
 class Growth(NamedTuple):
-    """After how many stages a dictionary gets which inducing points: those of parts need fewer."""
+    """After how many records a dictionary gets which inducing points: early ones need fewer."""
 
-    stages: int
+    records: int
     points: Array
 
 
@@ -76,8 +76,10 @@ class MetricFit:
         kappa: float,
         outcome: OutcomeKind = NUMBER,
         growth: Growth | None = None,
+        of_parts: int = 0,
     ) -> None:
         self.inputs, self.dictionary, self._growth = inputs, dictionary, growth
+        self._of_parts = of_parts  # records, before all rows are asked
         self.n, self.outcome = n, outcome
         d, theta = dictionary.features.dimension, dictionary.family.start
         nothing = Centre(np.zeros(d), np.zeros(len(dictionary.synthetic)))
@@ -148,8 +150,10 @@ class MetricFit:
             target.relocate(place)
         for target in self.targets:
             target.forget_if_moved(self.dictionary)
+        if len(self._stages) == self._of_parts:
+            self._ask_all_rows()
         value = sum(target.learn(self.dictionary) for target in self.targets)
-        if self._growth is not None and len(self._stages) == self._growth.stages:
+        if self._growth is not None and len(self._stages) == self._growth.records:
             self._grow(self._growth.points)
         elif renew:
             self._renew(value)
@@ -182,13 +186,13 @@ class MetricFit:
         families = self.dictionary.family.renewed(self._metric)
         self._choose([replace(self.dictionary, family=family) for family in families], value)
 
-    def _grow(self, points: Array) -> None:
-        """Read all records with other inducing points, in the present metric or another.
-
-        From here on all rows are asked, those of the parts again.
-        """
+    def _ask_all_rows(self) -> None:
+        """Let the rows of parts count once: from here on all rows are asked, theirs again."""
         for target in self.targets:
             target.records = [record.asked_again for record in target.records]
+
+    def _grow(self, points: Array) -> None:
+        """Read all records with other inducing points, in the present metric or another."""
         grown = replace(self.dictionary, points=points)
         families = (grown.family, *grown.family.renewed(self._metric))
         self._choose([replace(grown, family=family) for family in families], -math.inf)

@@ -66,6 +66,10 @@ FLOOR = 1e-3
 """Smallest eigenvalue of a metric, relative to its largest. By hand: no input is given up for
 good."""
 
+UNSEEN = 1e-4
+"""Precision of a weight below which records say nothing of it: prior variances of weights are about
+one, and so of 800 the evidence is off by a hundredth of what could decide anything."""
+
 LONG = 20.0
 """Kurtosis of a released marginal from which on tails are long. By hand: noise in empty bins adds
 to it, so that bells in wide bounds come to 17 and exponential laws, which have 9, beyond; counts
@@ -91,6 +95,7 @@ class MetricFamily:
     broad: Array  # L₀
     tails: BrokenLines | None = None
     sweeps: int = 1
+    unseen: float = UNSEEN
 
     @cached_property
     def _sds(self) -> Array:

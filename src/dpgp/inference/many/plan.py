@@ -31,7 +31,7 @@ products treat the rest of a block in another way, and a row's numbers must not 
 
 EARLY_POINTS = 400
 """Most inducing points of the first third of the stages: what they can tell is coarse. By hand; no
-loss was seen: docs/results/one_pass.md."""
+loss was seen, and with two thirds kin40k lost: docs/results/one_pass.md."""
 
 POINTS_OF_ONE_INPUT = 64
 """By hand: half as many lose a per cent or two of the error, and all of them gain nothing."""

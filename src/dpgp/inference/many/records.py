@@ -17,7 +17,9 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpstrf
 
 from dpgp.arithmetic import TINY
 from dpgp.inference.many.dictionary import Dictionary
@@ -176,14 +178,14 @@ class Evidence:
 
     .. math:: \log p = \tfrac12 g^\top g - \tfrac12 g^\top(I + K)^{-1}g - \tfrac12\log|I + K|
 
-    up to a constant of the data.
+    up to a constant of the data. R is thin: what a family takes for unseen is left out.
     """
 
     def __init__(self, equations: NormalEquations, dictionary: Dictionary, scale: float) -> None:
         J = equations.J.copy()
         J[np.diag_indices(len(J))] += max(SMALLEST_PRECISION * np.trace(J), TINY)
-        R = np.asarray(np.linalg.cholesky(J), dtype=np.float64)
-        self._g = solve_triangular(R, equations.h, lower=True, check_finite=False)
+        R, first = thin_root(J, dictionary.family.unseen)
+        self._g = solve_triangular(R[first], equations.h[first], lower=True, check_finite=False)
         self._priors = dictionary.priors.along(R)
         self._scale = scale
 
@@ -193,6 +195,20 @@ class Evidence:
         half = solve_triangular(root, self._g, lower=True, check_finite=False)
         explained = 0.5 * float(self._g @ self._g - half @ half)
         return explained - float(np.log(np.diag(root)).sum())
+
+
+def thin_root(J: Array, unseen: float) -> tuple[Array, NDArray[np.intp]]:
+    r"""Return R with :math:`J = RR^\top + \Delta`, and its rows that are a triangle.
+
+    A Cholesky root with pivots, as long as one is above ``unseen``: Δ is positive semi-definite,
+    and nothing on its diagonal is larger. So :math:`\log|I + JC|` is off by at most
+    :math:`\mathrm{tr}(\Delta C)`. Hammarling, Higham & Lucas (2007), "LAPACK-style codes for
+    pivoted Cholesky factorizations".
+    """
+    lower, order, rank, _ = dpstrf(J, tol=unseen or -1.0, lower=1)
+    R, places = np.zeros((len(J), rank)), order - 1
+    R[places] = np.tril(lower)[:, :rank]
+    return R, places[:rank]
 
 
 def climb(evidence: Evidence, family: Family, theta: Array) -> tuple[Array, float]:
