@@ -6,6 +6,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
 
 import dpgp
 from dpgp import PrivateGPRegressor
+from dpgp.inference.clipping import largest_bias
 from dpgp.inference.many.fit import MetricFit
 from dpgp.privacy.noise import SeededNoiseWarning
 from dpgp.steps import known
@@ -213,6 +214,17 @@ def test_rare_events_at_a_small_budget_are_not_denied():
     ).fit(X, y)
     lower, upper = gp.predict_interval(T, latent=True)
     assert np.mean((lower <= 0.1) & (upper >= 0.1)) > 0.9
+
+
+def test_no_bias_is_expected_that_no_law_has():
+    """300 rows at ε = 0.3, a bell: a bias of 0.9 sds was feared, and no law has more than 0.3."""
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(0, 1, (300, 5))
+    y = rows[:, 0] + 0.3 * rng.standard_normal(300)
+    model = regressor(0.3, random_state=1).fit(rows, y).model_
+    clip, noise = model.stages[0][-1].clip, model.posteriors[0].moments.noise
+    assert model.recorded.guards == (None,)
+    assert model.recorded.biases[0].size == pytest.approx(largest_bias(clip, noise))
 
 
 def test_residuals_of_two_values_are_not_clipped():

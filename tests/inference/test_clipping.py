@@ -62,3 +62,48 @@ def test_rough_bias_bounds_that_of_exponential_noise_from_above(kappa):
     for _ in range(100):
         exact = np.exp(exact - 1 - kappa)
     assert exact <= clipping.huber_bias(kappa) <= 4 * exact
+
+
+def locations(values, masses, R):
+    """Ends of the interval of θ with E clip(z − θ, R) = 0, which may be one number."""
+
+    def pull(theta):
+        return masses @ np.clip(values - theta, -R, R)
+
+    def first(is_before):
+        low, high = values.min() - 1.0, values.max() + 1.0
+        for _ in range(80):
+            middle = (low + high) / 2
+            low, high = (middle, high) if is_before(pull(middle)) else (low, middle)
+        return low
+
+    tiny = 1e-12 * R
+    return first(lambda pulled: pulled > tiny), first(lambda pulled: pulled >= -tiny)
+
+
+@given(
+    st.lists(st.tuples(st.floats(-5, 5), st.floats(0.01, 1.0)), min_size=2, max_size=6),
+    st.floats(0.05, 5.0),
+)
+def test_no_law_is_off_by_more_than_the_largest_bias(law, R):
+    values, masses = np.array(law).T
+    masses = masses / masses.sum()
+    mean = masses @ values
+    tau = np.sqrt(masses @ (values - mean) ** 2)
+    off = max(abs(mean - theta) for theta in locations(values, masses, R))
+    assert off <= clipping.largest_bias(R, tau) + 1e-6
+
+
+@pytest.mark.parametrize("R", [0.5, 0.8, 2.0])
+def test_two_values_attain_the_largest_bias(R):
+    # a share p beyond the clip, p/(1 − p) = τ²/4R²
+    q = 1.0 / (4 * R**2)
+    masses = np.array([1.0, q]) / (1.0 + q)
+    values = np.array([0.0, (1.0 + q) / np.sqrt(q)])  # of sd one
+    off = masses @ values - locations(values, masses, R)[0]
+    assert off == pytest.approx(clipping.largest_bias(R, 1.0), abs=1e-6)
+
+
+def test_the_largest_bias_of_a_hard_clip_is_that_of_a_median():
+    assert clipping.largest_bias(1e-6, 1.0) == pytest.approx(1.0, abs=1e-5)
+    assert clipping.largest_bias(0.5, 1.0) == pytest.approx(0.5)

@@ -145,6 +145,13 @@ def test_nothing_is_biased_where_nothing_can_be_clipped():
     assert BiasPrior.at(gaussian_law(), 1.9, 0.5).size > 0.0
 
 
+def test_a_bias_is_cut_as_a_whole():
+    cut = BiasPrior(0.03, 0.04, 0.12).at_most(0.065)
+    assert (cut.mean, cut.sd, cut.uneven) == pytest.approx((0.015, 0.02, 0.06))
+    assert UNEVEN.at_most(1.0) == UNEVEN
+    assert NO_BIAS.at_most(0.1) == NO_BIAS
+
+
 def exact_measurement(
     shift,
     seed=0,

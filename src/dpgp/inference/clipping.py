@@ -53,5 +53,21 @@ def huber_bias(kappa: float) -> float:
     return float(0.4 * np.exp(-0.6 * kappa))
 
 
+def largest_bias(R: float, tau: float) -> float:
+    r"""Return the most that the location clipped at R is off the mean, for any law of sd τ.
+
+    Let u be about the location, :math:`E\,\mathrm{clip}(u, R) = 0`, beyond R with probability p and
+    by :math:`x = E(u - R)_+`. Then :math:`E u \le x`, and p ≤ ½, since what is within R balances
+    pR. Those beyond R have the mean R + x/p, the others at most −pR/(1 − p). So
+    :math:`\tau^2 \ge p(1 - p)(x/p + R/(1 - p))^2`, and with q = p/(1 − p) ≤ 1
+
+    .. math:: E u \le \tau\sqrt q - Rq \le \frac{\tau^2}{4R}, \quad
+        \text{or}\ \tau - R\ \text{where}\ R < \tau/2.
+
+    Two values attain it.
+    """
+    return tau**2 / (4 * R) if tau <= 2 * R else tau - R
+
+
 def _density(a: Any) -> Any:
     return np.exp(-0.5 * a * a) / np.sqrt(2 * np.pi)

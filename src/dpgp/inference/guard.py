@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
+from dpgp.arithmetic import TINY
 from dpgp.inference.few.evidence import Measurement, mean_square
 from dpgp.inference.few.gram_estimate import GramEstimate
 from dpgp.inference.posterior import Moments
@@ -95,6 +96,11 @@ class BiasPrior:
     def size(self) -> float:
         """Root mean square of all of it."""
         return math.sqrt(self.mean**2 + self.sd**2 + self.uneven**2)
+
+    def at_most(self, size: float) -> BiasPrior:
+        """Return the same bias, no larger than this."""
+        times = min(1.0, size / max(self.size, TINY))
+        return BiasPrior(times * self.mean, times * self.sd, times * self.uneven)
 
 
 NO_BIAS = BiasPrior(0.0, 0.0, 0.0)  # of what is not clipped

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpgp.features.linear import LinearFeatures
 from dpgp.inference.clip_choice import beyond_interval
+from dpgp.inference.clipping import largest_bias
 from dpgp.inference.few.evidence import Measurement
 from dpgp.inference.few.gram_estimate import IsotropicEstimate
 from dpgp.inference.guard import CONSTANT_SHARE, NO_BIAS, BiasPrior, apply_guard, expect_bias
@@ -153,7 +154,7 @@ def unguarded(
     posterior: Posterior, target: Target, clip: float, dictionary: Dictionary
 ) -> Posterior:
     """Return the posterior where no guard tells what clipping at ``clip`` did."""
-    bias = bias_of(posterior, target, clip)
+    bias = unguarded_bias(posterior, target, clip)
     if bias is NO_BIAS:
         return posterior
     return replace(posterior, moments=expect_bias(posterior.moments, bias, _line(dictionary)))
@@ -168,6 +169,17 @@ def bias_of(posterior: Posterior, target: Target, clip: float) -> BiasPrior:
     if _cuts_nothing(target, clip):
         return NO_BIAS
     return BiasPrior.at(target.law, clip, _noise(posterior, target))
+
+
+def unguarded_bias(posterior: Posterior, target: Target, clip: float) -> BiasPrior:
+    """Return the same where nobody will tell: at most what any law of this sd can do.
+
+    A guard is told to expect more, of a law with far values that none has seen.
+    """
+    bias = bias_of(posterior, target, clip)
+    if bias is NO_BIAS:
+        return bias
+    return bias.at_most(largest_bias(clip, _noise(posterior, target)))
 
 
 def hidden_beyond(guard: StageRelease, posterior: Posterior, target: Target) -> float:

@@ -31,6 +31,7 @@ from dpgp.inference.many.final import (
     hidden_beyond,
     moved_by_scale,
     unguarded,
+    unguarded_bias,
 )
 from dpgp.inference.many.measured import MeasuredSums
 from dpgp.inference.many.plan import MOST_FEATURES
@@ -327,7 +328,7 @@ class MetricFit:
     def recorded(self) -> MetricRecords:
         """What was measured, for whoever reads it again."""
         rows = zip(self._finals, self.targets, self._stages[-1], strict=True)
-        values = self.dictionary.values
+        values, bias = self.dictionary.values, bias_of if self._guards else unguarded_bias
         guards = [
             RecordedGuard.of(guard, hidden_beyond(guard, final.posterior, target), values)
             for guard, final, target in zip(self._guards, self._finals, self.targets, strict=False)
@@ -338,9 +339,7 @@ class MetricFit:
             n=self.n,
             locations=tuple(target.location for target in self.targets),
             stages=tuple(self._recorded),
-            biases=tuple(
-                bias_of(final.posterior, target, last.clip) for final, target, last in rows
-            ),
+            biases=tuple(bias(final.posterior, target, last.clip) for final, target, last in rows),
             guards=tuple(guards) or (None,) * len(self.targets),
             follows=tuple(None if w is None else values @ w for w in moved),
         )
