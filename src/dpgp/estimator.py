@@ -33,6 +33,7 @@ from dpgp.private.fit import fit_alone_or_jointly
 from dpgp.private.rows import scaled_rows
 from dpgp.report.guarantee import WeakGuaranteeWarning, weak_points
 from dpgp.report.health import LOOKS_WRONG, HealthWarning
+from dpgp.row_labels import check_same_rows
 from dpgp.study.codes import read_codes
 from dpgp.study.doubts import doubts
 from dpgp.study.errors import Face, RefusedError
@@ -111,6 +112,7 @@ class PrivateGP(EffectMethods, OutputMethods, BaseEstimator):  # type: ignore[mi
             raise ValueError("`decimal` needs files: pass their paths as `X`, and `target`.")
         if self.engine is not None:
             raise ValueError("`engine` needs files: pass their paths as `X`, and `target`.")
+        check_same_rows(X, y=y, units=units, sample_weight=weights)
         categories, called = categories_of(X, self.categories), target_names(y)
         kinds = kinds_of(X, self.bounds, categories)
         X, y = self._validated(X, y, kinds, self._codes(X, y))

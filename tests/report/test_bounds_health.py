@@ -106,6 +106,49 @@ def test_usual_columns_raise_no_alarm(shares):
     assert told(noisy, noise=0.005) == (None, None, None)
 
 
+AGES = RNG.integers(18, 91, 100_000)
+BMI = np.exp(RNG.normal(3.3, 0.2, 100_000))
+NOISES = [(16, 0.02), (32, 0.01), (32, 0.003), (64, 0.001)]
+
+
+def released(values, low, high, bins, noise):
+    places = (np.clip(values, low, high) - low) / (high - low) * bins
+    shares = in_bins(np.minimum(places.astype(int), bins - 1), bins)
+    noisy = shares + noise * np.random.default_rng(3).standard_normal(bins)
+    return ReleasedShares("x", f"{low:g}", f"{high:g}", noisy, noise)
+
+
+@pytest.mark.parametrize(("bins", "noise"), NOISES[1:])
+def test_bounds_thirty_times_too_wide_are_told_wherever_bins_are_cut(bins, noise):
+    """Ages of which one bin of 32 holds nine in ten, and two hold all."""
+    for low, high in ((0, 2700), (-1350, 1350), (-2000, 700), (-2610, 90)):
+        assert "same unit" in one_place(released(AGES, low, high, bins, noise))
+
+
+@pytest.mark.parametrize(("bins", "noise"), NOISES[1:])
+def test_codes_cut_to_a_bound_are_told_though_noise_hides_the_gap_before_it(bins, noise):
+    coded = np.where(RNG.uniform(size=len(BMI)) < 0.15, 999, BMI)
+    assert "−99" in pile(released(coded, 10, 70, bins, noise))
+    assert "−99" in pile(released(-coded, -70, -10, bins, noise))
+    assert pile(released(BMI, 10, 70, bins, noise)) is None
+
+
+@pytest.mark.parametrize(("bins", "noise"), NOISES)
+@pytest.mark.parametrize("share", [0.0, 0.005, 0.03, 0.5])
+def test_a_rare_yes_is_no_unit(share, bins, noise):
+    yes = RNG.uniform(size=len(BMI)) < share
+    assert one_place(released(yes, 0, 1, bins, noise)) is None
+    assert "same unit" in one_place(released(100.0 + BMI, 0, 1, bins, noise))  # per cent
+
+
+@pytest.mark.parametrize(("bins", "noise"), NOISES)
+@pytest.mark.parametrize("levels", [2, 3, 5, 7, 11])
+def test_levels_with_most_at_the_top_are_no_codes(levels, bins, noise):
+    shares = np.array([0.4, *[0.6 / (levels - 1)] * (levels - 1)])
+    column = released(RNG.choice(levels, 100_000, p=shares), 0, levels - 1, bins, noise)
+    assert (one_place(column), far_end(column), pile(column)) == (None, None, None)
+
+
 def test_ends_at_either_side():
     code = in_bins([0] * 5 + list(range(10, 30)))
     for shares, end in ((code, "lower bound 0"), (code[::-1], "upper bound 10")):

@@ -98,6 +98,29 @@ def test_yes_no_and_many_zeros(y, word):
     assert sum(word in sentence for sentence in found) == 1
 
 
+BELL = np.random.default_rng(5).normal(60.0, 12.0, 4000)
+FEW = np.random.default_rng(6).uniform(size=4000)
+
+
+@pytest.mark.parametrize(
+    ("y", "far"),
+    [
+        (np.minimum(BELL, 60.0), False),  # half of them at a bound
+        (np.where(FEW < 0.4, 60.0, BELL), False),  # heaped
+        (np.where(FEW < 0.05, 600.0, BELL), True),
+        (np.where(FEW < 0.06, -99.0, BELL), True),
+    ],
+    ids=["capped", "heaped", "another unit", "codes"],
+)
+def test_equal_observations_are_no_far_ones(y, far):
+    """Half of the residuals are small, which makes a long tail of the others in their units."""
+    X = np.random.default_rng(7).uniform(0, 1, (4000, 1))
+    bounds = (-99, 120) if y.min() < 0 else (0, 660) if y.max() > 500 else (0, 120)
+    gp = PrivateGPRegressor(3.0, 1e-6, bounds=(0, 1), target_bounds=bounds, random_state=0)
+    found = [text for text in gp.fit(X, y).health_ if "very far" in text or "two values" in text]
+    assert bool(found) == far
+
+
 def test_a_stage_that_made_it_worse(healthy):
     first, *rest = healthy.stages[0]
     assert health.worse_stages(FittedTarget(healthy, 0)) is None
@@ -123,6 +146,7 @@ def test_a_forecast_ends_as_soon_as_it_is_certain(healthy):
 
 def test_a_forecast_that_is_certain_raises_no_alarm(monkeypatch):
     monkeypatch.setattr(health, "expected_error", lambda _, __, enough: enough)
+    monkeypatch.setattr(health, "rows_are_few", lambda _: False)
     for error in np.linspace(0.01, 0.1, 50):  # 3(x/3) is not x for some
         look = SimpleNamespace(has_atoms=False, error=float(error), model=None, posterior=None)
         assert health.far_from_forecast(look) is None

@@ -13,9 +13,12 @@ import sklearn
 
 import dpgp
 from dpgp import PrivateGPRegressor
+from dpgp.cli.show import _learned as what_it_learned
 from dpgp.privacy.books import ApproximateRelease
 from dpgp.privacy.certificate import Certificate
 from dpgp.privacy.neighbours import Neighbours
+from dpgp.report.html.knowledge import learned
+from dpgp.report.notebook import model_html
 
 NASTY = '<script>alert("&")</script>'
 
@@ -122,3 +125,16 @@ def test_text_takes_the_colour_of_the_page(model):
     html = model._repr_html_()
     colours = re.findall(r"(?<![-\w])(?:color|background):([^;}\"]+)", html)
     assert set(colours) <= {"inherit", "transparent!important", "rgba(128,128,128,.15)"}
+
+
+def test_draws_that_are_equal_claim_no_interval():
+    X = np.random.default_rng(0).uniform(0, 1, (200, 3))
+    gp = dpgp.PrivateGPRegressor(
+        3.0, 1e-5, bounds=[(0, 1)] * 3, target_bounds=(0, 2), stages=1, random_state=0
+    )
+    model = gp.fit(X, X[:, 0]).model_
+    low, _, high = model.noise_quantiles(0)
+    assert low == high
+    assert what_it_learned(model, 0)["noise_std"]["low_90"] is None
+    assert "with 90 % probability" not in model_html(model, "a model")
+    assert "one value" in str(learned(model))

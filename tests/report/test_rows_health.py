@@ -8,7 +8,8 @@ import pytest
 
 from dpgp import PrivateGPClassifier, PrivateGPRegressor, load
 from dpgp.checked_values import ModelFileError
-from dpgp.report.rows_health import few_events, few_rows, unusable_rows
+from dpgp.planning.setting import FewRowsWarning
+from dpgp.report.rows_health import cut_weights, few_events, few_rows, unusable_rows
 
 N = 3000
 RNG = np.random.default_rng(0)
@@ -77,6 +78,38 @@ def test_rare_events_are_told_by_their_average_probability():
     found = few_events(classified((0, 1), y=(np.arange(N) % 300 == 0).astype(int)))
     assert found.startswith("Events are too few: about ")
     assert found.endswith("less rare.")
+
+
+@pytest.mark.parametrize(("epsilon", "rows"), [(0.01, N), (1.0, 20), (0.1, 200)])
+def test_few_rows_are_no_fault_of_units_and_bounds(epsilon, rows):
+    gp = PrivateGPRegressor(
+        epsilon, 1e-6, bounds={"age": (20, 80)}, target_bounds=(60, 220),
+        categories={"sex": ["Male", "Female"]}, random_state=0,
+    )  # fmt: skip
+    with pytest.warns(FewRowsWarning):
+        found = gp.fit(TABLE[:rows], PRESSURE[:rows]).health_
+    assert not any("unit" in sentence for sentence in found)
+
+
+@pytest.mark.parametrize(
+    ("weights", "bound", "cut"),
+    [
+        (np.ones(N), 1.0, True),  # nobody is cut, and rows count alike
+        (1000.0 * RNG.lognormal(size=N), 5.0, True),  # of mean 1,000 and a bound for those of one
+        (np.where(np.arange(N) % 20, 8.0, 0.0), 5.0, True),
+        (RNG.lognormal(size=N), 5.0, False),
+        (RNG.uniform(0.6, 1.0, N), 1.0, False),
+        (np.ones(N), 2.0, False),  # half of the rows' weight is lost, but none is cut
+    ],
+)
+def test_weights_that_are_cut_to_their_bound_are_told(weights, bound, cut):
+    gp = PrivateGPRegressor(
+        1.0, 1e-6, bounds={"age": (20, 80)}, target_bounds=(60, 220), weight_bound=bound,
+        features="linear", stages=1, random_state=0,
+    )  # fmt: skip
+    model = gp.fit(TABLE[["age"]], PRESSURE, sample_weight=weights).model_
+    assert (cut_weights(model) is not None) == cut
+    assert not cut or f"about {bound:g}, the bound of weights" in cut_weights(model)
 
 
 def test_few_rows_are_told_where_their_number_is_private():

@@ -48,7 +48,7 @@ def people(seed: int) -> pd.DataFrame:
             "weight": weight.round(4),
             "sex": sex,
             "city": rng.choice(CITIES, ROWS),
-            "seen": pd.date_range("2019-01-01", periods=ROWS, freq="h").strftime("%Y-%m-%d"),
+            "seen": pd.date_range("2016-05-03", periods=ROWS, freq="h").strftime("%Y-%m-%d"),
             "pressure": pressure.round(4),
             "high": (pressure > 140.0).astype(int),
             "person": np.arange(ROWS) // 3,
@@ -208,6 +208,15 @@ def _predicted_in_grams(desk: Asking) -> None:
     desk.fitted[-1].predict(people.assign(weight=1000.0 * people["weight"]))
 
 
+def _sorted_otherwise(desk: Asking) -> None:
+    desk.regress(desk.table, y=desk.table["pressure"].sort_values())
+
+
+def _weighted(desk: Asking, weights: Any) -> None:
+    gp = desk.regressor(weight_bound=5.0)
+    gp.fit(desk.table[["age"]], desk.table["pressure"], sample_weight=weights)
+
+
 def _ends(column: Any) -> tuple[float, float]:
     return float(column.min()), float(column.max())
 
@@ -276,10 +285,16 @@ WRONG: dict[str, dict[str, Done]] = {
         "bounds of an input a thousand times too wide": lambda d: d.regress(
             d.table, bounds={"age": (0, 80_000)}
         ),
+        "bounds of an input thirty times too wide": lambda d: d.regress(
+            d.table, "age", "weight", bounds={"age": (0, 2_700), "weight": WEIGHT}
+        ),
         "bounds of an input that cut a third of the rows": lambda d: d.regress(
             d.table, bounds={"age": (20, 60)}
         ),
         "−99 for one age in six": lambda d: _with_age(d, 1 / 6, -99.0, bounds={"age": (0, 110)}),
+        "999 for one weight in seven, above its bounds": lambda d: d.regress(
+            d.changed(weight=_some(d.table["weight"], 1 / 7, 999.0)), "age", "weight"
+        ),
         "a target a thousand times too large": lambda d: _with_pressure(
             d, 1000.0 * d.table["pressure"]
         ),
@@ -312,7 +327,9 @@ WRONG: dict[str, dict[str, Done]] = {
         "counts whose bounds cut all of them": lambda d: d.regress(
             d.table, counts=True, target_bounds=(0, 10)
         ),
-        "three classes": lambda d: d.classify(d.table, classes=("low", "normal", "high")),
+        "three classes that no cell has": lambda d: d.classify(
+            d.table, classes=("low", "normal", "high")
+        ),
         "a class that one row in three hundred has": lambda d: d.classify(_rare(d)),
         "counts with negative bounds": lambda d: d.regress(
             d.table, counts=True, target_bounds=(-5, 20)
@@ -360,6 +377,10 @@ WRONG: dict[str, dict[str, Done]] = {
         "a column twice": lambda d: d.regress(d.table, "age", "age"),
         "a target that is shorter than the table": lambda d: _with_pressure(
             d, d.table["pressure"].iloc[:-1]
+        ),
+        "a target that was sorted, and the inputs were not": _sorted_otherwise,
+        "weights of mean 1,000, whose bound is for a mean of one": lambda d: _weighted(
+            d, np.full(ROWS, 1000.0)
         ),
         "ids of persons that are shorter than the table": _short_ids,
         "ids of persons some of whom have none": lambda d: _with_ids(

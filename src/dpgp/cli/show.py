@@ -117,8 +117,9 @@ def _learned(model: FittedModel, target: int) -> dict[str, Any]:
     if model.outcome.law_is_known:
         return explained
     low, median, high = model.noise_quantiles(target)
+    ends = (low, high) if low < high else (None, None)  # draws that are equal tell no uncertainty
     return explained | {
-        "noise_std": {"median": median, "low_90": low, "high_90": high},
+        "noise_std": {"median": median, "low_90": ends[0], "high_90": ends[1]},
         "interval_95_in_stds": float(model.calibrations[target].factor(COVERAGE)),
     }
 
@@ -257,9 +258,9 @@ def _model_rows(about: dict[str, Any]) -> list[list[str]]:
         if "noise_std" not in target:
             continue
         noise = target["noise_std"]
-        rows += [
-            [f"sd of an observation of {name}", f"{noise['median']:.3g}"],
-            ["  with 90 % probability", f"{noise['low_90']:.3g} to {noise['high_90']:.3g}"],
-            ["  95 % intervals, each side", f"{target['interval_95_in_stds']:.2f} std"],
-        ]
+        rows.append([f"sd of an observation of {name}", f"{noise['median']:.3g}"])
+        if noise["low_90"] is not None:
+            within = f"{noise['low_90']:.3g} to {noise['high_90']:.3g}"
+            rows.append(["  with 90 % probability", within])
+        rows.append(["  95 % intervals, each side", f"{target['interval_95_in_stds']:.2f} std"])
     return rows

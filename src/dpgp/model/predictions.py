@@ -20,6 +20,7 @@ from dpgp.model.methods import HasModel
 from dpgp.numeric import Seed, as_floats, as_random_state, numeric_vector
 from dpgp.outcomes.labels import class_numbers, named_classes
 from dpgp.outcomes.number import checked_targets
+from dpgp.row_labels import check_same_rows
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class NumberMethods(HasModel):
         """Return R², of several targets the average; raw rows without noise: for the curator."""
         from sklearn.metrics import r2_score  # slow to import, seldom needed
 
+        check_same_rows(X, y=y, sample_weight=sample_weight)
         model = self._fitted()
         mean = model.mean(self._inputs(X))
         targets = coded_targets(y, len(mean), model.options.missing_codes.targets)
@@ -98,6 +100,7 @@ class ClassMethods(HasModel):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of labels that are predicted; raw rows: for the curator."""
+        check_same_rows(X, y=y, sample_weight=sample_weight)
         predicted = self._likeliest(X)
         numbers = class_numbers(y, len(predicted), named_classes(self._fitted().outcome.labels))
         if sample_weight is not None:
@@ -180,6 +183,7 @@ class ObservationMethods(HasModel):
         :meth:`predict` times the root mean square of the released law of scaled residuals. Of two
         classes or more it is the log probability of the label.
         """
+        check_same_rows(X, y=y)
         model = self._fitted()
         mean, std = model.mean(self._inputs(X), return_std=True)
         if not model.options.target_box.categories:
@@ -219,6 +223,7 @@ class CentileMethods(HasModel):
         >>> bool(short < 0 < tall)
         True
         """
+        check_same_rows(X, y=y)
         model = self._fitted()
         mean, std = model.mean(self._inputs(X), return_std=True)
         y = coded_targets(y, len(mean), model.options.missing_codes.targets)

@@ -96,22 +96,37 @@ def released_shares(model: FittedModel) -> Iterator[ReleasedShares]:
 
 
 def one_place(column: ReleasedShares) -> str | None:
-    """Nearly all rows are in one bin: beyond a bound, or in a corner of bounds far too wide."""
-    place = int(np.argmax(column.shares))
-    if column.shares[place] <= NEARLY_ALL:
-        return None
-    at_end = {0: f"lower bound {column.low}", column.bins - 1: f"upper bound {column.high}"}
+    """Nearly all rows are in a bin, or neighbours as thin: beyond a bound, or in a corner."""
+    for together in range(1, max(int(column.bins * THINNEST), 1) + 1):
+        within = np.convolve(column.shares, np.ones(together), mode="valid")
+        place = int(np.argmax(within))
+        if within[place] > NEARLY_ALL:
+            rare = _is_rare_yes(column, place)
+            return None if rare else _in_one_place(column, place, together)
+    return None
+
+
+def _is_rare_yes(column: ReleasedShares, place: int) -> bool:
+    """Return whether a column from 0 to 1 may be yes and no of which one is rare."""
+    others = column.shares[-1 if place == 0 else 0]
+    is_there = others > max(LEAST_LONE, CLEARLY_THERE * column.noise)
+    return (column.low, column.high) == ("0", "1") and bool(place == 0 or is_there)
+
+
+def _in_one_place(column: ReleasedShares, place: int, together: int) -> str | None:
+    at_end = {0: f"lower bound {column.low}", column.bins - together: f"upper bound {column.high}"}
+    part = f"one part in {column.bins // together} of its bounds"
     if place in at_end:
         return (
             f"Nearly all rows have {column.name} at its {at_end[place]}, beyond it, or in the "
-            f"one part in {column.bins} of its bounds that is next to it: check that both have the "
-            "same unit, and that bounds are as wide as values are."
+            f"{part} that is next to it: check that both have the same unit, and that bounds are "
+            "as wide as values are."
         )
-    if 1 / column.bins > THINNEST:
+    if together / column.bins > THINNEST:
         return None
     return (
-        f"Nearly all rows have {column.name} in one part in {column.bins} of its bounds: check "
-        "that both have the same unit, or tighten the bounds."
+        f"Nearly all rows have {column.name} in {part}: check that both have the same unit, or "
+        "tighten the bounds."
     )
 
 
@@ -131,27 +146,36 @@ def far_end(column: ReleasedShares) -> str | None:
 def _is_lone(shares: Array, noise: float) -> bool:
     if not max(LEAST_LONE, CLEARLY_THERE * noise) < shares[0] < MOST_LONE:
         return False
-    occupied = np.flatnonzero(shares > max(LEAST_LONE / 10, CLEARLY_THERE * noise))[1:]
-    if len(occupied) < FEWEST_BINS:
-        return False
-    gap, among = occupied[0] - 1, np.diff(occupied).max() - 1
-    wide = gap >= LEAST_GAP * len(shares) and gap > OTHER_GAPS * among
-    left = shares[1 : occupied[0]].sum() + 2.0 * noise * np.sqrt(gap)
-    return bool(wide and left < LEFT_IN_GAP * shares[0])
+    gap = _gap(shares, noise)
+    left = shares[1 : 1 + gap].sum() + 2.0 * noise * np.sqrt(gap)
+    return bool(gap and left < LEFT_IN_GAP * shares[0])
+
+
+def _gap(shares: Array, noise: float) -> int:
+    """Return how many bins from the end on hardly hold rows, 0 where others lie as far apart."""
+    occupied = np.flatnonzero(shares > max(LEAST_LONE / 10, CLEARLY_THERE * noise))
+    others = occupied[occupied > 0]
+    if len(others) < FEWEST_BINS:
+        return 0
+    gap, among = int(others[0]) - 1, np.diff(others).max() - 1
+    return gap if gap >= LEAST_GAP * len(shares) and gap > OTHER_GAPS * among else 0
 
 
 def pile(column: ReleasedShares) -> str | None:
     """Many more rows are at a bound than beside it: it cuts them, or they are codes.
 
-    Zeros are as they are: a lower bound of 0 is told nothing of.
+    Beside it are some rows, so that it is no level of few, or a gap as no others have. Zeros are as
+    they are: a lower bound of 0 is told nothing of.
     """
     ends = {f"upper bound {column.high}": column.backwards()}
     if column.low != "0":
         ends[f"lower bound {column.low}"] = column.shares
     for end, shares in ends.items():
-        beside = float(shares[1 : 1 + BESIDE].mean())
-        noise = column.noise * np.sqrt(1.0 + PILE**2 / BESIDE)
-        there = beside > CLEARLY_THERE * column.noise / np.sqrt(BESIDE)
+        gap = _gap(shares, column.noise)
+        bins = max(BESIDE, gap // 2)
+        beside = float(shares[1 : 1 + bins].mean())
+        noise = column.noise * np.sqrt(1.0 + PILE**2 / bins)
+        there = gap > 0 or beside > CLEARLY_THERE * column.noise / np.sqrt(bins)
         piled = shares[0] - PILE * beside > max(LEAST_LONE, CLEARLY_THERE * noise)
         if there and piled:
             first = DECLARE_CODES if shares[0] < MOST_LONE else "check that both have the same unit"

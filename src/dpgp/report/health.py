@@ -19,7 +19,7 @@ from dpgp.inference.residual_families import Kind
 from dpgp.model.input_model import even_rows
 from dpgp.report.bounds_health import DECLARE_CODES, wrong_bounds
 from dpgp.report.expected_error import expected_error
-from dpgp.report.rows_health import too_little
+from dpgp.report.rows_health import rows_are_few, too_little
 from dpgp.steps import LAW_OF_RESIDUALS, ResidualHistograms, TargetHistograms
 from dpgp.types import Array
 
@@ -61,6 +61,11 @@ ALL_CLIPPED, NEARLY_ONE = 0.8, 0.9
 
 FEWEST_TAILS, MOST_TAILS = 1.7, 5.0
 """Ratios of the 95 % to the 50 % factor of intervals: 2.9 is normal, 4.5 a Student law of df 2.5"""
+
+VERY_FAR = 2.8
+"""95 % factor of intervals from which on a few observations lie far: 1.96 is normal, and of
+targets half of which are equal or cut to a bound it was 2.4 to 2.7, with codes in a twentieth
+of the cells 3.2 and more."""
 
 LARGEST_BIN_NOISE = 0.02
 """Noise of a bin of the residuals, as a share of the rows, up to which tails are judged: beyond it
@@ -145,6 +150,12 @@ class FittedTarget:
         """How long the tails of the residuals are, k_95/k_50."""
         law = self.model.calibrations[self.number]
         return law.factor(COVERAGE) / max(law.factor(0.5), SMALLEST_FACTOR)
+
+    @property
+    def has_far_ones(self) -> bool:
+        """Whether residuals have far more large values than a normal law, and these are far."""
+        law = self.model.calibrations[self.number]
+        return self.tails > MOST_TAILS and law.factor(COVERAGE) > VERY_FAR
 
     @property
     def tails_are_known(self) -> bool:
@@ -253,12 +264,12 @@ def at_one_bound(target: FittedTarget) -> str | None:
 
 
 def unusual_tails(target: FittedTarget) -> str | None:
-    """Residuals have far more, or far fewer, large values than a normal law: k_95/k_50."""
-    if target.tails <= MOST_TAILS or target.has_atoms or not target.tails_are_known:
+    """Residuals have far more large values than a normal law: k_95/k_50, and k_95."""
+    if not target.has_far_ones or target.has_atoms or not target.tails_are_known:
         return None
     return (
         f"A few observations of {target.name} lie very far from the others: {DECLARE_CODES}, and "
-        "look for rows in another unit."
+        "look for rows in another unit; if it takes few values, fit them as classes."
     )
 
 
@@ -303,8 +314,11 @@ def _grew(before: StageRelease, after: StageRelease) -> bool:
 
 
 def far_from_forecast(target: FittedTarget) -> str | None:
-    """The posterior's own error of f is several times what was plausible before the fit."""
-    if target.has_atoms:
+    """The posterior's own error of f is several times what was plausible before the fit.
+
+    Where rows are few that is said, and nobody's bounds are to blame.
+    """
+    if target.has_atoms or rows_are_few(target.model):
         return None
     enough = target.error / FAR_APART
     high = expected_error(target.model, target.posterior, enough)

@@ -63,10 +63,10 @@ def _facts(model: FittedModel) -> list[tuple[str, str]]:
     if told is not None:
         facts.append(("AUC", f"about {told.auc_in_words}"))
     for k, name in enumerate([] if model.outcome.law_is_known else model.target_names):
-        # how far observations scatter, with the range of the equally likely draws
+        # how far observations scatter, with the range of equally likely draws that differ
         low, median, high = model.noise_quantiles(k)
-        words = f"sd {median:.3g}, between {low:.3g} and {high:.3g} with 90 % probability"
-        facts.append((f"noise of {name}", words))
+        within = f", between {low:.3g} and {high:.3g} with 90 % probability" if low < high else ""
+        facts.append((f"noise of {name}", f"sd {median:.3g}{within}"))
     return facts
 
 

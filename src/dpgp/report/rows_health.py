@@ -26,13 +26,17 @@ if TYPE_CHECKING:
 LEAST_USABLE = 0.75
 """Part of a table's rows below which it is said how many can be used."""
 
+AT_THEIR_BOUND = 0.92
+"""Σv²/Σv of weights in parts of their bound from which on they count alike: it is one where each is
+zero or at the bound, and 0.9 where they are even between 0.8 and 1."""
+
 LEAST_READABLE = 0.9
 """Part of the cells of a column that are one of its levels, below which the column is named."""
 
 
 def too_little(model: FittedModel) -> Iterator[str]:
     """Say where many rows cannot be used, or rows or events are too few, a sentence each."""
-    for found in (unusable_rows(model), few_rows(model), few_events(model)):
+    for found in (unusable_rows(model), cut_weights(model), few_rows(model), few_events(model)):
         if found is not None:
             yield found
 
@@ -65,17 +69,40 @@ def unusable_rows(model: FittedModel) -> str | None:
     return f"{share}; the others have none of the classes of {which}: check their spelling."
 
 
+def cut_weights(model: FittedModel) -> str | None:
+    """Nearly all weights are cut to their bound, by their released sum and that of squares."""
+    weights = model.weights
+    if weights is None:
+        return None
+    noise = np.hypot(weights.squares_std, AT_THEIR_BOUND * weights.noise_std)
+    if weights.squares - AT_THEIR_BOUND * weights.total < noise:
+        return None
+    bound = model.options.weight_bound
+    return (
+        f"Nearly all rows that weigh anything weigh about {bound:g}, the bound of weights, or "
+        "more, and count alike: where their weights differ, take a bound that few of them exceed."
+    )
+
+
 def _is_below(count: float, noise_std: float, enough: float) -> bool:
     return count + CERTAIN * noise_std < enough
 
 
 def few_rows(model: FittedModel) -> str | None:
     """So few rows that nothing beats the mean; where their number is public a fit says it first."""
-    options, rows = model.options, round(model.row_weight * model.stages[0][0].n)
-    if options.row_count_is_public or not are_few(rows, options.epsilon, options.delta):
+    if model.options.row_count_is_public or not rows_are_few(model):
         return None
-    words = str(nothing_better(rows, options.epsilon))
+    words = str(nothing_better(_whole_rows(model), model.options.epsilon))
     return f"{words[0].upper()}{words[1:]}"
+
+
+def rows_are_few(model: FittedModel) -> bool:
+    """Return whether nothing but the mean of the target can be learned from so many rows."""
+    return are_few(_whole_rows(model), model.options.epsilon, model.options.delta)
+
+
+def _whole_rows(model: FittedModel) -> int:
+    return round(model.row_weight * model.stages[0][0].n)
 
 
 def few_events(model: FittedModel) -> str | None:

@@ -233,6 +233,9 @@ def _hyperparameters(model: FittedModel, k: int) -> Markup:
     words, rows = [h.what for h in found], []
     for h in found:
         low, median, high = low_median_high(h.draws)
+        if low == high:  # draws that are equal tell no uncertainty
+            rows.append((h.what, number(median), "one value", h.unit, ""))
+            continue
         label = f"{h.what}: median {median:.3g}, nine in ten draws from {low:.3g} to {high:.3g}"
         # scikit-learn's name tells those apart that have the same words
         name = element("code", h.name) if words.count(h.what) > 1 else ""
