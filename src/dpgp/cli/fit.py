@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -192,12 +193,14 @@ def save_model(
         model.save(path, overwrite=overwrite, records=records)
 
 
-def report_model(model: FittedModel, output: Path, json: bool) -> None:
-    """Tell what was fitted, and where it is."""
+def report_model(
+    model: FittedModel, output: Path, json: bool, more: Mapping[str, Any] | None = None
+) -> None:
+    """Tell what was fitted, and where it is; JSON holds ``more`` besides."""
     from dpgp.cli.show import describe, print_guarantee, print_health
 
     if json:
-        about: dict[str, Any] = {"output": str(output), **describe(model)}
+        about: dict[str, Any] = {"output": str(output), **describe(model), **(more or {})}
         print_json(about)
         return
     console = Screen()

@@ -24,6 +24,16 @@ def pool(
             help="Pool also where releases differ beyond noise, with a random effect between them.",
         ),
     ] = False,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            "--ledger",
+            metavar="FILE",
+            help="Ledger to look releases up in: what somebody in them has spent. It is not "
+            "changed, and nothing of it is written.",
+            show_default=False,
+        ),
+    ] = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -38,11 +48,15 @@ def pool(
     dpgp pool north.json south.json -o both.json
 
     dpgp pool 2023.json 2024.json -o all.json --different-curves
+
+    dpgp pool 2023.json 2024.json -o all.json --ledger people.ledger
     """
+    from dpgp.ledger import Ledger
     from dpgp.pooling import pool as pooled
 
     with failures_in_words():
         check_output(output, *map(str, models), force=force)
+        kept = None if ledger is None else Ledger(ledger)
         loaded = [load_model(path) for path in models]
         with working("Pooling"):
             model = pooled(
@@ -50,7 +64,10 @@ def pool(
                 different_curves=different_curves,
                 names=[f"'{path.name}'" for path in models],
             )
+        told = None if kept is None else kept.told_of(model.certificate)
         save_model(model, output, overwrite=force)
     if not json:
         Screen().print(shown(model.findings["pooled"]["agreement"]), soft_wrap=True)
-    report_model(model, output, json)
+        if told is not None:
+            Screen().print(shown(told.words), soft_wrap=True, highlight=False)
+    report_model(model, output, json, {} if told is None else {"ledger": told.to_dict()})

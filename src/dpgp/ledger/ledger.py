@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpgp.ledger import storage
 from dpgp.ledger.account import Account, epsilon_that_fits
@@ -31,6 +31,10 @@ from dpgp.privacy.arguments import as_choice, as_finite_positive, as_non_negativ
 from dpgp.privacy.books import BudgetError, GaussianRelease
 from dpgp.privacy.neighbours import Neighbours
 from dpgp.privacy.rounding import text_down, text_up
+
+if TYPE_CHECKING:
+    from dpgp.ledger.told_of import ToldOf
+    from dpgp.privacy.certificate import Certificate
 
 
 class Ledger:
@@ -146,6 +150,15 @@ class Ledger:
                 "the chain does not hold this head: it is that of another ledger, or entries were "
                 "cut off or written anew."
             )
+
+    def told_of(self, certificate: Certificate) -> ToldOf:
+        """Return the entries of the releases behind a certificate, and what was spent on whom.
+
+        ``words`` say it. It is for the curator, and not kept in a model. docs/how-to/pooling.md
+        """
+        from dpgp.ledger.told_of import told_of
+
+        return told_of(self, certificate)
 
     def spend(self, label: str, epsilon: float, delta: float = 0.0) -> None:
         """Book what another mechanism is about to release of these people, before it does."""
