@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from dpgp.features.base import UnitFeatures, WhitenedMap
@@ -200,6 +201,30 @@ class MetricRecords(Recorded):
     def weights(self) -> Array:
         """As many rows for each."""
         return np.full(len(self.places), self.n / len(self.places))
+
+    def at(self, chosen: NDArray[np.int64]) -> MetricRecords:
+        """Return the same measurements over other places: these of them, some several times."""
+        stages = [
+            replace(
+                stage,
+                targets=tuple(
+                    None if told is None else replace(told, centre=told.centre[chosen])
+                    for told in stage.targets
+                ),
+            )
+            for stage in self.stages
+        ]
+        guards = [
+            None if guard is None else replace(guard, centre=guard.centre[chosen])
+            for guard in self.guards
+        ]
+        return replace(
+            self,
+            places=self.places[chosen],
+            guards=tuple(guards),
+            follows=tuple(None if each is None else each[chosen] for each in self.follows),
+            stages=tuple(stages),
+        )
 
     @cached_property
     def _operators(self) -> dict[int, StageOperator]:

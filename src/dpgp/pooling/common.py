@@ -13,6 +13,7 @@ from dpgp.inference.warp import Warp
 from dpgp.model.fitted import FittedModel
 from dpgp.options import Options
 from dpgp.outcomes import Location
+from dpgp.pooling.places import moved_together
 from dpgp.pooling.reading import Release
 from dpgp.privacy.books import mu_of_guarantee
 from dpgp.privacy.certificate import Certificate
@@ -115,10 +116,10 @@ def common_inputs(models: Sequence[FittedModel]) -> UnitInputs:
 
 
 def releases_in(models: Sequence[FittedModel], inputs: UnitInputs) -> list[Release]:
-    """Return the models with their places in the common cube."""
+    """Return the models with their places in the common cube, where all say that rows are."""
     return [
         Release(model, inputs(model.inputs.invert(model.recorded.places)))
-        for model in models
+        for model in moved_together(models)
         if model.recorded is not None
     ]
 
