@@ -83,7 +83,7 @@ def as_text(value: Any, where: str) -> str:
     return value
 
 
-def as_findings(value: Any, where: str = "findings", depth: int = 4) -> Any:
+def as_findings(value: Any, where: str = "findings", depth: int = 5) -> Any:
     """Return plain values by name: texts, numbers, and short lists and objects of them."""
     if isinstance(value, bool) or value is None:
         return value

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from dpgp.inference.many.records import NormalEquations, condition, lower_root
+from dpgp.pooling.along import Along, along_the_largest
 from dpgp.pooling.curve import PooledFit, PooledState, TargetState
 from dpgp.pooling.reading import ReadRecords
 from dpgp.types import Array
@@ -45,7 +46,7 @@ class Difference:
 
     ``z`` is the difference over its sd if there were none, ``p_value`` how likely a larger one is
     anywhere, over all places, releases and targets. ``difference`` and ``sd`` are in units of the
-    target.
+    target, and so are those ``along`` the input that it changes with most.
     """
 
     release: str
@@ -55,6 +56,7 @@ class Difference:
     difference: float
     sd: float
     place: Mapping[str, Any]
+    along: Along
     against: str = "the others"
 
     @property
@@ -94,12 +96,15 @@ class ReleaseAgreement:
         return tuple(each for each in self.differences if each.is_real)
 
     @property
+    def told(self) -> tuple[Difference, ...]:
+        """Those that are odd, or else the one that stands out most."""
+        return self.odd or (max(self.differences, key=lambda each: abs(each.z)),)
+
+    @property
     def words(self) -> str:
         """All of it in sentences."""
-        if not self.odd:
-            most = max(self.differences, key=lambda each: abs(each.z))
-            return f"The releases agree: most of all, {most.words}."
-        return "; ".join(each.words for each in self.odd) + "."
+        told = "; ".join(each.words for each in self.told)
+        return f"{told}." if self.odd else f"The releases agree: most of all, {told}."
 
 
 def compare(fit: PooledFit, state: PooledState, names: Sequence[str]) -> ReleaseAgreement:
@@ -176,17 +181,26 @@ def _difference(
     tests = len(left) if len(left) > 2 else 1  # of two releases one test is the other's mirror
     tests *= len(state.targets)
     p_value = min(1.0, tests * _p_of_largest(covariance / np.outer(sd, sd), abs(float(z[most]))))
-    # what is left of d's variance once e is seen
-    spread = phi[:, most] @ C @ phi[:, most] - (J @ C @ phi[:, most]) @ G[:, most]
     unit = scale * float(fit.models[0].options.functions.half_width[target])
+
+    def guessed(U: Array) -> tuple[Array, Array]:
+        phi = dictionary.features.evaluate(U)
+        cross = J @ C @ phi
+        G = np.linalg.solve(S, cross)
+        # what is left of d's variance once e is seen
+        spread = np.sum(phi * (C @ phi), axis=0) - np.sum(cross * G, axis=0)
+        return unit * (G.T @ e), unit * np.sqrt(np.maximum(spread, 0.0))
+
+    [difference], [left_of_it] = guessed(U[most : most + 1])
     return Difference(
         names[release],
         fit.models[0].target_names[target],
         float(z[most]),
         p_value,
-        unit * float(G[:, most] @ e),
-        unit * math.sqrt(max(float(spread), 0.0)),
+        float(difference),
+        float(left_of_it),
         _place(fit, U[most]),
+        along_the_largest(fit, U[most], guessed),
         names[1 - release] if len(names) == 2 else "the others",
     )
 

@@ -25,6 +25,7 @@ from dpgp.checked_values import (
     check_increasing,
     number_to_json,
     triangle_to_json,
+    with_present,
 )
 from dpgp.domain import Box
 from dpgp.features.base import features_from_json
@@ -233,10 +234,25 @@ def _check_labels(value: Any, where: str) -> None:
 
 def _check_pooled(value: Any, where: str, targets: int) -> None:
     """Check rows of every release, the sd between them a target, and words about them."""
-    fields = as_fields(value, where, ("rows", "between", "agreement", "differences"))
+    names = ("rows", "between", "agreement", "differences")
+    fields = as_fields(value, where, with_present(names, value, "along"))
+    for line in fields.get("along", ()):
+        _check_along(line, f"{where}.along")
     as_vector(fields["rows"], where)
     as_vector(fields["between"], where, targets)
     as_text(fields["agreement"], where)
+
+
+def _check_along(value: Any, where: str) -> None:
+    """Check a line along an input: places that rise, as many differences and sds."""
+    fields = as_fields(value, where, ("release", "target", "input", "at", "difference", "sd"))
+    for name in ("release", "target", "input"):
+        as_text(fields[name], where)
+    at = as_vector(as_items(fields["at"], where), where)
+    if len(at) < 2 or (np.diff(at) <= 0.0).any():
+        raise ModelFileError(f"`{where}` must go through two places or more, one after the other.")
+    for name in ("difference", "sd"):
+        as_vector(fields[name], where, len(at))
 
 
 def _check_counts(value: Any, where: str) -> None:

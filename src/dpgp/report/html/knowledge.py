@@ -52,30 +52,6 @@ def health(model: FittedModel) -> Markup:
     )
 
 
-HOW_RELEASES_DIFFER = (
-    "Every release is compared with the others at all places; here is where it stands out most. "
-    "p is how likely noise alone makes as large a difference anywhere, of any release."
-)
-
-
-def agreement(model: FittedModel) -> Markup:
-    """Return how the releases of a pooled model differ from each other; nothing of others."""
-    found = model.findings.get("pooled")
-    if found is None:
-        return Markup("")
-    rows = [
-        [release, target, f"{number(difference)} ± {number(sd, 2)}", f"{z:.1f}", number(p, 2)]
-        for release, target, z, p, difference, sd, *_ in found["differences"]
-    ]
-    return join(
-        [
-            paragraph(found["agreement"], class_="lead"),
-            table("Do the releases agree?", ("release", "of", "differs by", "z", "p"), rows),
-            paragraph(HOW_RELEASES_DIFFER, class_="quiet"),
-        ]
-    )
-
-
 @dataclass(frozen=True)
 class Achieved:
     """The posterior's own error of the mean and width of a 95 % interval, on average over inputs.

@@ -23,6 +23,7 @@ from dpgp.report import style
 from dpgp.report.class_plot import draw_classes
 from dpgp.report.guarantee import title_of
 from dpgp.report.html import guarantee, knowledge
+from dpgp.report.html.agreement import agreement
 from dpgp.report.html.browser import asset, page_script, payload
 from dpgp.report.html.effects import effects, summary
 from dpgp.report.html.reliability import reliability_plot
@@ -62,9 +63,7 @@ def report_html(
         summary=summary(matters),
         plots=_plots(model, matters[0]),
         matters=effects(matters),
-        accuracy=join(
-            [knowledge.accuracy(model), reliability_plot(model), knowledge.agreement(model)]
-        ),
+        accuracy=join([knowledge.accuracy(model), reliability_plot(model), agreement(model)]),
         learned=knowledge.learned(model),
         bounds=guarantee.bounds(model),
         releases=guarantee.releases(model),
