@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.gaussian_process.kernels import RBF
 
 from dpgp import PrivateGPClassifier, PrivateGPRegressor, load, pool
 from dpgp.pooling import PoolingError
@@ -182,3 +183,9 @@ def test_days_from_another_origin_are_other_bounds(monkeypatch):
     other = fitted(KINDS["dates"], 1)
     with pytest.raises(PoolingError, match="visit: 2018-01-01 to 2020-12-31, not 2019-01-01"):
         pool([one, other])
+
+
+def test_a_kernel_is_no_reading_of_categories():
+    model = fitted(KINDS["site alone"], 0)
+    with pytest.raises(PoolingError, match="inputs that are categories"):
+        model.reread(RBF(0.5))

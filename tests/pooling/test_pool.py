@@ -345,6 +345,15 @@ def test_records_are_read_again_under_another_kernel_for_nothing(few, tmp_path):
     np.testing.assert_allclose(load(tmp_path / "rough.json").predict(GRID), rough.predict(GRID))
 
 
+def test_what_is_no_list_of_models_is_refused_in_words(few):
+    with pytest.raises(TypeError, match="pass a list of models, not FittedModel"):
+        pool(few[0])
+    with pytest.raises(ValueError, match="one name for each of 2 models"):
+        pool(few[:2], names=["north"])
+    with pytest.raises(PoolingError, match="read its `members` again"):
+        pool(few[:2]).reread()
+
+
 def test_pool_is_exported():
     assert dpgp.pool is pool
 

@@ -58,8 +58,8 @@ class ToldOf:
             names = [f"Release {k}" for k in range(1, len(self.releases) + 1)]
         said = [each.words(name) for name, each in zip(names, self.releases, strict=True)]
         said += [
-            f"Of {whom} somebody has spent at most ε = {text_up(epsilon)} of {text_up(self.cap)} at "
-            f"δ = {text_up(self.delta)}, with all that stands there."
+            f"Of {whom} somebody has spent at most ε = {text_up(epsilon)} of {text_up(self.cap)} "
+            f"at δ = {text_up(self.delta)}, with all that stands there."
             for whom, epsilon in self.spent.items()
         ]
         if len(self.spent) > 1:
@@ -96,7 +96,7 @@ def told_of(ledger: Ledger, certificate: Certificate) -> ToldOf:
 
 def _entries(ledger: Ledger, releases: Sequence[Certificate]) -> tuple[Entered, ...]:
     """Return where every release is reserved: by the link that it names, for what it promises."""
-    reserved = {}
+    reserved: dict[str | None, tuple[int, Reserved]] = {}
     for entry in ledger.entries():
         record = record_from_json(entry.body["record"])
         if isinstance(record, Reserved):
@@ -104,9 +104,9 @@ def _entries(ledger: Ledger, releases: Sequence[Certificate]) -> tuple[Entered, 
     found = []
     for release in releases:
         link = None if release.provenance is None else release.provenance.ledger
-        number, record = reserved.get(link, (None, None))
-        if record is None or (record.epsilon, record.delta) != (release.epsilon, release.delta):
+        number, fit = reserved.get(link, (0, None))
+        if fit is None or (fit.epsilon, fit.delta) != (release.epsilon, release.delta):
             found.append(Entered(None))
         else:
-            found.append(Entered(number, record.partition, record.simulation))
+            found.append(Entered(number, fit.partition, fit.simulation))
     return tuple(found)

@@ -52,8 +52,12 @@ def pool(
 
     >>> both = pool([north, south])
     """
+    if not isinstance(models, Sequence) or isinstance(models, str):
+        raise TypeError(f"pass a list of models, not {type(models).__name__}.")
     given = [fitted_model(each) for each in models]
     names = [f"release {k}" for k in range(1, len(given) + 1)] if names is None else list(names)
+    if len(names) != len(given):
+        raise ValueError(f"`names` must have one name for each of {len(given)} models.")
     members, called = _flat(given, names)
     check_poolable(members, called)
     fit = PooledFit(tuple(members), common_inputs(members))
@@ -131,6 +135,10 @@ def _findings(fit: PooledFit, agreement: ReleaseAgreement) -> dict[str, object]:
         "differences": [
             [each.release, each.target, each.z, each.p_value, each.difference, each.sd]
             for each in agreement.differences
+        ],
+        "along": [
+            {"release": each.release, "target": each.target, **each.along.to_dict()}
+            for each in agreement.told
         ],
     }
 

@@ -27,11 +27,23 @@ def reread(model: object, kernel: Any = None) -> FittedModel:
     one is the likelier kernel. The guarantee is that of the model: nothing more is released.
     """
     given = fitted_model(model)
+    if given.members:
+        raise PoolingError(
+            "a pooled model has no records of its own",
+            "read its `members` again, and pool what comes back",
+            code="no-records",
+        )
     if given.recorded is None:
         raise PoolingError(
             "the model has no records to be read again",
             "save it with `records=True`",
             code="no-records",
+        )
+    if kernel is not None and not given.options.box.is_numeric.all():
+        raise PoolingError(
+            "a kernel cannot be given for inputs that are categories",
+            "read it again without one",
+            code="kernel-of-categories",
         )
     fit = PooledFit((given,), given.inputs)
     if kernel is None:
