@@ -4,8 +4,9 @@ A stage measured an average over rows, which a release takes over places that st
 rows at a small ε those are spread too widely, by noise in its own histograms, and every release is
 wrong in the same way. k histograms together have noise smaller by :math:`\sqrt k`: marginals are
 believed of their sum, as a fit believes its own, and a release keeps as much of its own marginal as
-its histogram lies beyond noise from that of all, :math:`\lambda = (1 - b/\chi^2)_+` for b bins
-(James & Stein 1961). Its places are drawn anew with weights that have these marginals (raking).
+its histogram lies beyond noise from that of the others, :math:`\lambda = (1 - b/\chi^2)_+` for b
+bins (James & Stein 1961). Its places are drawn anew with weights that have these marginals
+(raking).
 """
 
 from __future__ import annotations
@@ -55,8 +56,10 @@ def _moved(models: Sequence[FittedModel]) -> list[FittedModel]:
     masses = estimate_marginals(rows * together, rows * noise, rows, numeric).masses
     masses = masses / masses.sum(axis=1, keepdims=True)
     found = []
-    for model, own, sd in zip(models, shares, noises, strict=True):
-        apart = ((own - together) ** 2).sum(axis=1) / sd**2
+    for model, own, precision in zip(models, shares, precisions, strict=True):
+        rest = precisions.sum() - precision
+        others = (precisions.sum() * together - precision * own) / rest
+        apart = ((own - others) ** 2).sum(axis=1) / (1.0 / precision + 1.0 / rest)
         kept = np.maximum(1.0 - own.shape[1] / np.maximum(apart, LEAST_MASS), 0.0)
         found.append(_drawn_anew(model, masses, kept[:, None]))
     return found
