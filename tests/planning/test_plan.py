@@ -230,7 +230,9 @@ def test_designs_are_planned_once(monkeypatch):
     assert choose_design(public, stages).layout == first.layout
 
 
-@pytest.mark.parametrize("outcome", [{"target_bounds": (0, 1)}, {"classes": ["a", "b", "c"]}])
+@pytest.mark.parametrize(
+    "outcome", [{"target_bounds": (0, 1)}, {"classes": ["a", "b", "c"], "stages": 6}]
+)
 def test_stages_are_called_worth_their_split_where_the_forecast_says_so(outcome):
     why = dpgp.plan(n=3000, bounds=[(0, 1)], **outcome).why[-1]
     split, single = (float(figure) for figure in re.findall(r"0\.\d+", why))

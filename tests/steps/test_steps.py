@@ -7,6 +7,8 @@ from sklearn.gaussian_process.kernels import RBF
 from dpgp.choices import Missing
 from dpgp.domain import Box
 from dpgp.options import Options
+from dpgp.outcomes import outcome_of
+from dpgp.outcomes.labels import class_box, named_classes
 from dpgp.privacy.books import Books, BudgetError, share_of_mu
 from dpgp.privacy.calibration import gaussian_sigma
 from dpgp.privacy.neighbours import Neighbours
@@ -67,6 +69,19 @@ def test_shares_add_up_to_the_budget_and_no_more(rows, mu, columns):
     assert float(paid) == pytest.approx(1.0, abs=1e-12)
     assert min(step.share for step in steps) > 0.0
     assert any(step.part for step in steps) == (columns > 1 and (rows or 0) * mu > 60_000)
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), ("a", "b", "c")])
+def test_labels_are_released_at_once_on_fixed_features_unless_stages_are_asked_for(labels):
+    def stages(columns, target=None, **asked):
+        box, target = Box.from_bounds((0, 1), columns), target or class_box(named_classes(labels))
+        found = Options(5.0, DELTA, box, target, outcome=outcome_of(target, {}), **asked)
+        return sum(type(step) is Stage for step in planned_steps(Purse(found, MU, 5000)))
+
+    assert stages(1) == stages(2) == 1
+    assert stages(1, stages=(1.0, 1.0, 1.0)) == 3
+    assert stages(3) > 3
+    assert stages(1, target=Box.from_bounds((-1, 1), 1)) == 6
 
 
 def test_shares_do_not_depend_on_a_number_of_rows_that_is_private():

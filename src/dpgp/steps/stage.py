@@ -113,10 +113,19 @@ UPDATE_STAGES = (1.0, 1.0, 2.0, 2.0)
 two come before the law of residuals."""
 
 
+ONE_STAGE = (1.0,)
+"""Weights where nothing is clipped on fixed features: labels are as far from probabilities in the
+last stage as in the first, so that a split buys nothing. docs/how-to/yes-no.md has the figures."""
+
+
 def _weights(purse: Purse) -> tuple[float, ...]:
-    learns_metric, asked = purse.options.learns_metric, purse.options.stages
+    options, asked = purse.options, purse.options.stages
     if purse.is_unlimited:
-        return (1.0,) * (UNLIMITED_STAGES if learns_metric else 1)
-    if asked == STAGES and purse.options.prior_model is not None:
+        return (1.0,) * (UNLIMITED_STAGES if options.learns_metric else 1)
+    if asked != STAGES:
+        return asked
+    if options.prior_model is not None:
         return UPDATE_STAGES
-    return stage_weights(purse.signal) if learns_metric and asked == STAGES else asked
+    if options.learns_metric:
+        return stage_weights(purse.signal)
+    return STAGES if options.outcome.is_clipped else ONE_STAGE

@@ -144,10 +144,12 @@ def stage_weights(fit: ClaimedFit) -> tuple[float, ...]:
     """Return what the stages have of what all others leave."""
     if fit.is_unlimited:
         return (1.0,) * (UNLIMITED_STAGES if fit.learns_metric else 1)
-    if fit.has_prior and fit.weights == DEFAULT_WEIGHTS:
-        return UPDATE_WEIGHTS
-    if not fit.learns_metric or fit.weights != DEFAULT_WEIGHTS:
+    if fit.weights != DEFAULT_WEIGHTS:
         return fit.weights
+    if fit.has_prior:
+        return UPDATE_WEIGHTS
+    if not fit.learns_metric:
+        return DEFAULT_WEIGHTS if fit.clips else (1.0,)
     wanted = 1.5 * math.log2(max(signal(fit, fit.rows), 1.0)) - 8.0
     count = int(_within(round(wanted), 4, 11))
     return tuple((1.3 if count < 8 else 1.15) ** k for k in range(count))
