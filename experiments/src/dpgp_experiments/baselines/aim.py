@@ -1,4 +1,4 @@
-r"""Synthetic rows by AIM, then ordinary gradient boosting on them.
+r"""Synthetic rows by AIM, then ordinary gradient boosting on them: of numbers, and of classes.
 
 McKenna et al. (2022), "AIM: an adaptive and iterative mechanism for differentially private
 synthetic data", on the graphical models of its authors' package ``mbi`` (Private-PGM; the mechanism
@@ -8,7 +8,7 @@ Gaussian noise. Composition is in zero-concentrated DP, where a measurement of n
 :math:`\Delta^2/2\sigma^2` and a choice with ε costs :math:`\varepsilon^2/8`.
 
 Counts move by :math:`\Delta = \sqrt2` and their sum of absolute errors by 2 when a row is replaced;
-the number of rows is public.
+the number of rows is public. A column of few values known to the public has a bin for each.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
-from math import exp, inf, log, pi, sqrt
-from typing import Any
+from math import exp, inf, log, pi, prod, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from dpgp_experiments.baselines import boosting
 from dpgp_experiments.baselines.interface import Prediction, Problem
 
 Clique = tuple[int, ...]
+Integers = NDArray[np.int64]
 
 BINS = 16
 ROUNDS_A_COLUMN = 2  # at first; noise is halved when a round has told nothing
@@ -59,12 +60,39 @@ def fit_predict(problem: Problem, X_test: Array, rng: np.random.Generator) -> Pr
     rho = total_rho(problem.epsilon, problem.delta)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # jax on its platforms and types
-        rows = Aim(to_bins(table), rho, rng).synthetic_rows(max(ROWS, len(table)))
-    U = from_bins(rows, rng)
+        sizes = (BINS,) * table.shape[1]
+        rows = Aim(to_bins(table, sizes), sizes, rho, rng).synthetic_rows(max(ROWS, len(table)))
+    U = from_bins(rows, sizes, rng)
     unit = ((-1.0, 1.0),) * X_test.shape[1]
     synthetic = Problem(U[:, :-1], U[:, -1], unit, (-1.0, 1.0), inf, problem.delta)
     found = boosting.fit_predict(synthetic, problem.unit_inputs(X_test), rng)
     return Prediction(problem.centre + problem.half_width * found.mean)
+
+
+class ClassProblem(NamedTuple):
+    """Rows with inputs in [−1, 1] and a number of a class, the guarantee, and what is public.
+
+    ``sizes`` are how many bins each input has.
+    """
+
+    U: Array
+    y: Integers
+    classes: int
+    sizes: tuple[int, ...]
+    epsilon: float
+    delta: float
+
+
+def fit_classes(problem: ClassProblem, new: Array, rng: np.random.Generator) -> Array:
+    """Boost trees on synthetic rows, and return the probability of every class at new inputs."""
+    sizes = (*problem.sizes, problem.classes)
+    table = np.column_stack([to_bins(problem.U, problem.sizes), problem.y])
+    rho = total_rho(problem.epsilon, problem.delta)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as above
+        rows = Aim(table, sizes, rho, rng).synthetic_rows(max(ROWS, len(table)))
+    U = from_bins(rows[:, :-1], problem.sizes, rng)
+    return boosting.fit_classes(U, rows[:, -1], problem.classes, new, rng)
 
 
 def log_delta_of_rho(rho: float, epsilon: float) -> float:
@@ -85,21 +113,23 @@ def total_rho(epsilon: float, delta: float) -> float:
     return (1.0 - 1e-9) * exp(root)
 
 
-def to_bins(U: Array) -> NDArray[np.int64]:
-    """Return the bins of values in [−1, 1]."""
-    return np.clip((U + 1.0) / 2.0 * BINS, 0, BINS - 1).astype(np.int64)
+def to_bins(U: Array, sizes: Sequence[int]) -> Integers:
+    """Return the bins of values in [−1, 1], of each column so many."""
+    counts = np.array(sizes)
+    return np.asarray(np.clip((U + 1.0) / 2.0 * counts, 0, counts - 1), dtype=np.int64)
 
 
-def from_bins(rows: NDArray[np.int64], rng: np.random.Generator) -> Array:
+def from_bins(rows: Integers, sizes: Sequence[int], rng: np.random.Generator) -> Array:
     """Return values drawn within their bins."""
-    return np.asarray((rows + rng.uniform(size=rows.shape)) / BINS * 2.0 - 1.0)
+    return np.asarray((rows + rng.uniform(size=rows.shape)) / np.array(sizes) * 2.0 - 1.0)
 
 
 @dataclass
 class Aim:
     """A model of binned rows that grows by what is measured; only noisy counts enter it."""
 
-    table: NDArray[np.int64]
+    table: Integers
+    sizes: tuple[int, ...]
     rho: float
     rng: np.random.Generator
     measurements: list[Any] = field(default_factory=list)
@@ -108,12 +138,12 @@ class Aim:
     def __post_init__(self) -> None:
         rows, columns = self.table.shape
         self.total = float(rows)
-        self.domain = load_mbi().Domain(tuple(range(columns)), (BINS,) * columns)
+        self.domain = load_mbi().Domain(tuple(range(columns)), self.sizes)
         self.weights = workload(columns)
         self.left = self.rho
         self._measure_and_choose()
 
-    def synthetic_rows(self, rows: int) -> NDArray[np.int64]:
+    def synthetic_rows(self, rows: int) -> Integers:
         """Return rows of the model, column by column."""
         seed = int(self.rng.integers(2**31))
         drawn = load_mbi().extensions.synthetic_data(self.model, rows, seed=seed)
@@ -140,7 +170,7 @@ class Aim:
         self._measure(clique, (1.0 - SELECTION_SHARE) * share)
         self._estimate()
         moved = np.abs(self._modelled(clique) - before).sum()
-        return 4.0 * share if moved <= expected_error(sigma, clique) else share
+        return 4.0 * share if moved <= expected_error(sigma, self._cells(clique)) else share
 
     def _choose(self, rho: float, sigma: float) -> Clique:
         """Choose by the exponential mechanism with ε = √(8ρ)."""
@@ -149,7 +179,7 @@ class Aim:
         errors = [
             self.weights[clique]
             * (np.abs(self._counts(clique) - self._modelled(clique)).sum()
-               - expected_error(sigma, clique))
+               - expected_error(sigma, self._cells(clique)))
             for clique in candidates
         ]  # fmt: skip
         sensitivity = ERROR_SENSITIVITY * max(self.weights[clique] for clique in candidates)
@@ -183,8 +213,12 @@ class Aim:
         )
 
     def _counts(self, clique: Clique) -> Array:
-        flat = np.ravel_multi_index(tuple(self.table[:, c] for c in clique), (BINS,) * len(clique))
-        return np.bincount(flat, minlength=BINS ** len(clique)).astype(float)
+        sizes = tuple(self.sizes[c] for c in clique)
+        flat = np.ravel_multi_index(tuple(self.table[:, c] for c in clique), sizes)
+        return np.bincount(flat, minlength=self._cells(clique)).astype(float)
+
+    def _cells(self, clique: Clique) -> int:
+        return prod(self.sizes[c] for c in clique)
 
     def _modelled(self, clique: Clique) -> Array:
         return np.asarray(self.model.project(clique).datavector(), dtype=float)
@@ -205,6 +239,6 @@ def measurement_noise(rho: float) -> float:
     return COUNT_SENSITIVITY / sqrt(2.0 * rho)
 
 
-def expected_error(sigma: float, clique: Sequence[int]) -> float:
+def expected_error(sigma: float, cells: int) -> float:
     """Return the sum of absolute values of the noise of a marginal, on average."""
-    return sqrt(2.0 / pi) * sigma * float(BINS) ** len(clique)
+    return sqrt(2.0 / pi) * sigma * cells

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingRegressor
+from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from threadpoolctl import threadpool_limits
 
 from dpgp.types import Array
@@ -22,3 +23,19 @@ def fit_predict(problem: Problem, X_test: Array, rng: np.random.Generator) -> Pr
     with threadpool_limits(1, user_api="openmp"):  # threads that wait for each other are slower
         mean = model.fit(problem.X, problem.y).predict(X_test)
     return Prediction(np.asarray(mean))
+
+
+def fit_classes(
+    X: Array, y: NDArray[np.int64], classes: int, new: Array, rng: np.random.Generator
+) -> Array:
+    """Return probabilities of all classes, 0 of those with a row at most; not private."""
+    found, rows = np.unique(y, return_counts=True)
+    enough = found[rows > 1]  # to be among the rows that stop early, and among the others
+    kept = np.isin(y, enough)
+    model = HistGradientBoostingClassifier(
+        learning_rate=0.05, early_stopping=True, random_state=int(rng.integers(2**31))
+    )
+    P = np.zeros((len(new), classes))
+    with threadpool_limits(1, user_api="openmp"):
+        P[:, enough] = model.fit(X[kept], y[kept]).predict_proba(new)
+    return P
