@@ -1,9 +1,10 @@
 """AUC and reliability as a fit tells them, beside rows it never saw, and what the counts cost.
 
-    python benchmarks/reliability.py [seeds]
+    python benchmarks/reliability.py [seeds] [few]
 
-Simulated tables of yes and no at ε = 1, δ = 1e-6: logistic curves of one, two and five inputs, one
-outcome rare. Every table is fitted with the counts of labels and, by the same seed, without.
+Simulated tables of yes and no, δ = 1e-6: logistic curves of one to ten inputs, one outcome rare.
+Every table is fitted with the counts of labels and, by the same seed, without. ``few`` takes tables
+of few rows at larger ε, whose own labels a fit has learned most of.
 """
 
 import sys
@@ -18,14 +19,15 @@ import dpgp.steps as steps
 from dpgp.privacy.noise import SeededNoiseWarning
 
 CASES = (
-    (1, 3000, 0.0),
-    (1, 10000, 0.0),
-    (2, 3000, 0.0),
-    (2, 10000, -2.5),
-    (5, 3000, 0.0),
-    (5, 10000, 0.0),
+    (1, 3000, 0.0, 1.0),
+    (1, 10000, 0.0, 1.0),
+    (2, 3000, 0.0, 1.0),
+    (2, 10000, -2.5, 1.0),
+    (5, 3000, 0.0, 1.0),
+    (5, 10000, 0.0, 1.0),
 )
-"""Inputs, rows, and log odds at the middle."""
+FEW = ((2, 1000, 0.0, 3.0), (10, 1000, 0.0, 10.0), (5, 1000, 0.0, 3.0), (10, 3000, 0.0, 3.0))
+"""Inputs, rows, log odds at the middle, and ε."""
 
 NEW = 20_000  # rows that tell what is true
 HEAD = (
@@ -39,23 +41,23 @@ def table(inputs, rows, level, rng):
     return X, (rng.random(rows) < 1.0 / (1.0 + np.exp(-odds))).astype(int)
 
 
-def fitted(inputs, X, y, seed):
+def fitted(epsilon, inputs, X, y, seed):
     gp = dpgp.PrivateGPClassifier(
-        1.0, 1e-6, bounds=[(-1, 1)] * inputs, classes=(0, 1), random_state=seed
+        epsilon, 1e-6, bounds=[(-1, 1)] * inputs, classes=(0, 1), random_state=seed
     )
     return gp.fit(X, y)
 
 
-def compared(inputs, rows, level, seed):
+def compared(inputs, rows, level, epsilon, seed):
     """Return AUC told − new, whether inside, width, bins inside, and both log losses."""
     rng = np.random.default_rng(1000 + seed)
     X, y = table(inputs, rows, level, rng)
     new, labels = table(inputs, NEW, level, rng)
-    gp = fitted(inputs, X, y, seed)
+    gp = fitted(epsilon, inputs, X, y, seed)
     p, told = gp.predict_proba(new)[:, 1], gp.reliability()
     kinds = tuple(kind for kind in steps.KINDS if kind is not steps.LabelsByPrediction)
     with patch.object(steps, "KINDS", kinds):
-        without = fitted(inputs, X, y, seed).predict_proba(new)[:, 1]
+        without = fitted(epsilon, inputs, X, y, seed).predict_proba(new)[:, 1]
     auc, cuts = roc_auc_score(labels, p), (told.probability[1:] + told.probability[:-1]) / 2
     places = np.searchsorted(cuts, p)
     bins = [
@@ -69,21 +71,21 @@ def compared(inputs, rows, level, seed):
     return labels.mean(), told.auc.value - auc, inside, width, np.mean(bins), *losses
 
 
-def main(seeds):
+def main(seeds, cases):
     warnings.simplefilter("ignore", SeededNoiseWarning)
     print(HEAD)
-    for inputs, rows, level in CASES:
-        found = np.array([compared(inputs, rows, level, seed) for seed in range(seeds)])
+    for case in cases:
+        found = np.array([compared(*case, seed) for seed in range(seeds)])
         yes, off, inside, width, bins, loss, _ = found.mean(axis=0)
         error = found[:, 1].std(ddof=1) / np.sqrt(seeds)
         ratio = found[:, 5] / found[:, 6] - 1.0
         cost = f"{ratio.mean():+.2%} ± {ratio.std(ddof=1) / np.sqrt(seeds):.2%}"
         print(
-            f"{inputs:6d} {rows:6d} {yes:13.3f} {off:+15.4f} {error:8.4f} {inside:8.2f} "
+            f"{case[0]:6d} {case[1]:6d} {yes:13.3f} {off:+15.4f} {error:8.4f} {inside:8.2f} "
             f"{width:6.3f} {bins:13.2f}  {loss:.4f} ({cost})",
             flush=True,
         )
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20, FEW if "few" in sys.argv else CASES)
