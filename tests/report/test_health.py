@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dpgp import PrivateGPRegressor, load
+from dpgp import PrivateGPClassifier, PrivateGPRegressor, load
 from dpgp.inference.conformal import Calibration
 from dpgp.report import health
 from dpgp.report.expected_error import expected_error
@@ -57,6 +57,18 @@ def test_a_saved_model_has_the_same_health(in_millimetres, tmp_path):
 def test_metres_in_bounds_of_centimetres():
     found = fitted(CM / 100).health
     assert any("would leave its bounds" in sentence for sentence in found)
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (0, 1, 2)])
+def test_a_probability_has_no_unit_to_check(labels, monkeypatch):
+    y = np.random.default_rng(5).integers(0, len(labels), 1500)
+    gp = PrivateGPClassifier(1.0, 1e-5, bounds=(2, 18), classes=labels, random_state=0)
+    target = FittedTarget(gp.fit(AGE, y).model_, 0)
+    assert health.outside_bounds(target) is None
+    monkeypatch.setattr(health, "OFTEN", -1.0)
+    said = health.outside_bounds(target)
+    assert "noise took the probability" in said
+    assert "unit" not in said
 
 
 def test_codes_for_missing_values():

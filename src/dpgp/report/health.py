@@ -209,10 +209,15 @@ def _checks(target: FittedTarget) -> tuple[Check, ...]:
 
 
 def outside_bounds(target: FittedTarget) -> str | None:
-    """The mean leaves the public bounds at many inputs: |m(x)| > 1.2."""
+    """The mean leaves the public bounds at many inputs: |m(x)| > 1.2; labels have no unit."""
     share = target.share_beyond(FAR_OUTSIDE)
     if share <= OFTEN:
         return None
+    if target.model.outcome.law_is_known:
+        return (
+            f"At {share:.0%} of the inputs noise took the probability of {target.name} beyond 0 or "
+            "1, where it is cut: fit fewer inputs, or with a larger ε."
+        )
     return (
         f"The mean of {target.name} would leave its bounds at {share:.0%} of the inputs, and is "
         "cut to them: check that both have the same unit, or else fit fewer inputs, or a larger ε."
