@@ -23,6 +23,7 @@ import numpy as np
 from dpgp.arithmetic import TINY
 from dpgp.effects.functionals import SEED, DrawnFunctions, hull
 from dpgp.effects.records import Share
+from dpgp.inference.conformal import calibration_edges
 from dpgp.model.input_model import sample_size, weighted_rows
 from dpgp.steps import LAW_OF_RESIDUALS
 from dpgp.types import Array
@@ -33,9 +34,9 @@ if TYPE_CHECKING:
 LEVELS = (np.arange(1000) + 0.5) / 1000
 """Equally likely quantiles that stand for the law of an observation, in tails to one in 2,000."""
 
-LAW_ERROR = 12.0
-"""Relative error of the mean square of the law of residuals, over the noise of a bin of its
-histogram as a share of the rows: 12 in 72 fits of simulated and real tables."""
+PRIOR_ERROR = 2.0
+"""Sd of the mass of a bin of residuals before it is counted, in units of the mass: the widest bend
+of a law, where it is two normal scores out (`dpgp.inference.noisy_law`)."""
 
 UNKNOWN = 10.0
 """Relative error that says nothing: squares could be any."""
@@ -141,7 +142,21 @@ def _law_error(model: FittedModel, target: int, rows: float) -> float:
     noise = model.noise_of(LAW_OF_RESIDUALS)
     if noise is None:
         return float(2.0 * np.std(np.log(model.noise_draws(target))))
-    return LAW_ERROR * noise / rows
+    t = model.calibrations[target].quantiles(LEVELS)
+    return error_of_squares(t, calibration_edges(noise, rows), noise / rows)
+
+
+def error_of_squares(t: Array, edges: Array, noise: float) -> float:
+    """Return the relative error of the mean of t² whose masses q between edges were counted.
+
+    A mass is known to 2q beforehand, and by its count to the noise: to 1/√(1/(2q)² + 1/noise²).
+    The farther out it lies, the more squares are wrong with it.
+    """
+    places = np.searchsorted(edges[1:-1], t)
+    masses, squares = (np.bincount(places, values) / len(t) for values in (np.ones_like(t), t**2))
+    prior = PRIOR_ERROR * masses
+    errors = PRIOR_ERROR * squares * noise / np.maximum(np.hypot(prior, noise), TINY)
+    return float(np.linalg.norm(errors) / max(squares.sum(), TINY))
 
 
 def _unit_errors(model: FittedModel, target: int, X: Array) -> Array:
