@@ -7,7 +7,14 @@ import pytest
 
 from dpgp import PrivateGPClassifier, PrivateGPRegressor, load
 from dpgp.checked_values import ModelFileError
-from dpgp.report.bounds_health import ReleasedShares, far_end, one_place, pile, wrong_bounds
+from dpgp.report.bounds_health import (
+    ReleasedShares,
+    far_end,
+    one_place,
+    pile,
+    target_at_bound,
+    wrong_bounds,
+)
 
 RNG = np.random.default_rng(0)
 ROWS = 4000
@@ -160,3 +167,85 @@ def test_ends_at_either_side():
     inside = in_bins([7] * 99 + [9])
     assert "tighten" in told(inside)[0]
     assert told(in_bins([3] * 99 + [5], bins=8))[0] is None  # an eighth is no corner
+
+
+def of_targets(values, share, code, noise, seed):
+    """Return what is asked about a target of 5,000 rows within (1, 100), some of them codes."""
+    random = np.random.default_rng(seed)
+    y = values(random)
+    y = np.where(random.uniform(size=len(y)) < share, code, y)
+    shares = in_bins(np.minimum(((np.clip(y, 1, 100) - 1) / 99 * 64).astype(int), 63), 64)
+    noisy = shares + noise * random.standard_normal(64)
+    return pile(ReleasedShares("y", "1", "100", noisy, noise, is_target=True))
+
+
+def zeros_and_costs(random):
+    return np.where(random.uniform(size=5000) < 0.4, 1.0, random.lognormal(2, 1, 5000))
+
+
+TARGETS = {
+    "bell": lambda random: random.normal(55, 13, 5000),
+    "heaped": lambda random: 5 * np.round(random.normal(50, 12, 5000) / 5),
+    "costs": zeros_and_costs,
+    "counts": lambda random: 5.0 * random.poisson(2, 5000),
+    "skewed": lambda random: random.lognormal(3, 0.6, 5000),
+}
+CEILINGS = {
+    f"{share:.0%}, heaps of {heap}": lambda random, at=at, heap=heap: (
+        heap * np.round(random.normal(at, 14, 5000) / heap)
+    )
+    for share, at in ((0.1, 82), (0.3, 92.7), (0.5, 100))
+    for heap in (1, 5, 10)
+}
+
+
+@pytest.mark.parametrize(("share", "noise"), [(0.02, 0.00045), (0.05, 0.002), (0.15, 0.0025)])
+@pytest.mark.parametrize("values", TARGETS.values(), ids=list(TARGETS))
+def test_codes_among_cells_of_a_target_are_asked_about(values, share, noise):
+    told = [of_targets(values, share, 999.0, noise, seed) or "" for seed in range(20)]
+    assert sum("upper bound 100" in each for each in told) >= 15
+    assert all("can it take that value? If not, look for codes" in each for each in told if each)
+
+
+@pytest.mark.parametrize("noise", [0.00045, 0.0027, 0.0071, 0.018])
+@pytest.mark.parametrize("values", (TARGETS | CEILINGS).values(), ids=[*TARGETS, *CEILINGS])
+def test_clean_targets_are_asked_nothing(values, noise):
+    assert {of_targets(values, 0.0, 0.0, noise, seed) for seed in range(200)} == {None}
+
+
+@pytest.fixture(scope="module")
+def coded_target():
+    random = np.random.default_rng(0)
+    X = random.uniform(0, 1, (ROWS, 3))
+    y = 40 + 20 * X[:, 0] + 10 * random.standard_normal(ROWS)
+    y[random.uniform(size=ROWS) < 0.05] = 999
+    asked = {"bounds": [(0, 1)] * 3, "target_bounds": (0, 100), "random_state": 0, "stages": 1}
+    return PrivateGPRegressor(10.0, 1e-5, **asked).fit(X, y).model_
+
+
+def test_a_fit_asks_about_codes_of_its_target(coded_target):
+    (sentence,) = (told for told in coded_target.health if "can it take that value" in told)
+    assert "target at its upper bound 100" in sentence
+    assert not any("two values" in told or "very far" in told for told in coded_target.health)
+
+
+def test_a_file_keeps_shares_of_targets_and_may_lack_them(coded_target, tmp_path):
+    path = tmp_path / "model.json"
+    coded_target.save(path)
+    document = json.loads(path.read_text())
+    assert load(path).health == coded_target.health
+    law = document["findings"]["target histograms"][0]
+    given = dict(law)
+    for name in ("shares", "noise"):
+        del law[name]
+    path.write_text(json.dumps(document))
+    assert target_at_bound(load(path), 0) is None
+    for wrong in ({"shares": [0.5]}, {"shares": ["a"] * 9}, {"shares": 3}, {"noise": None}):
+        document["findings"]["target histograms"] = [given | wrong]
+        path.write_text(json.dumps(document))
+        with pytest.raises(ModelFileError):
+            load(path)
+    document["findings"]["target histograms"] = [law | {"noise": 0.1}]
+    path.write_text(json.dumps(document))
+    with pytest.raises(ModelFileError, match="neither"):
+        load(path)

@@ -323,6 +323,11 @@ FORGERIES = {
         of("findings", "input histograms", noise=1e-6),
         "its findings have the noise",
     ),
+    "noise of shares of a target": (
+        "four inputs",
+        lambda d: d["findings"]["target histograms"][0].update(noise=1e-6),
+        "its findings have the noise",
+    ),
     "noise of labels": (
         "yes or no and weights",
         of("findings", "labels by prediction", noise=0.0),

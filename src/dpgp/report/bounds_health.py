@@ -1,7 +1,7 @@
-"""Whether inputs lie where their public bounds say, from the histograms that were released: free.
+"""Whether columns lie where their public bounds say, from the histograms that were released: free.
 
 A unit that is wrong, bounds that are far too wide, and codes such as −99 all show in the first bin
-or the last one, as inputs outside their bounds count as at the bound.
+or the last one, as cells outside their bounds count as at the bound.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpgp.steps import InputHistograms
+from dpgp.steps import InputHistograms, TargetHistograms
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ LEFT_IN_GAP = 0.3
 PILE, BESIDE = 5.0, 3
 """How many times the average of so many bins beside it an end holds where bounds cut."""
 
+THIN = 0.25
+"""Part of its densest stretch below which a target is rare beside a bound."""
 
 DECLARE_CODES = (
     "look for codes such as −99 for missing values, and declare them (`missing_codes`, "
@@ -53,10 +55,13 @@ DECLARE_CODES = (
 )
 """What to do where cells seem to be codes, in Python and on the command line."""
 
+CODES_OF_TARGETS = f"can it take that value? If not, {DECLARE_CODES}"
+"""The same of a target, which may have zeros apart or a ceiling."""
+
 
 @dataclass(frozen=True)
 class ReleasedShares:
-    """Noisy shares of the rows in equal bins of an input, from its lower to its upper bound.
+    """Noisy shares of the rows in equal bins of a column, from its lower to its upper bound.
 
     Its bounds are as people know them: numbers or dates.
     """
@@ -66,11 +71,17 @@ class ReleasedShares:
     high: str
     shares: Array
     noise: float
+    is_target: bool = False
 
     @property
     def bins(self) -> int:
         """How many there are."""
         return len(self.shares)
+
+    @property
+    def remedy(self) -> str:
+        """What to do where cells at a bound seem to be codes."""
+        return CODES_OF_TARGETS if self.is_target else DECLARE_CODES
 
     def backwards(self) -> Array:
         """Return the shares from the upper bound on."""
@@ -93,6 +104,19 @@ def released_shares(model: FittedModel) -> Iterator[ReleasedShares]:
         if shares and found["noise"] < TOO_NOISY:
             ends = box.extent_in_words(k)
             yield ReleasedShares(name, *ends, np.array(shares), found["noise"])
+
+
+def target_at_bound(model: FittedModel, number: int) -> str | None:
+    """Ask about rows of a target at a bound, many more than beside it, where that was released.
+
+    Where a ceiling cuts many rows, those beside it are many too: nothing is told of it.
+    """
+    found, box = model.findings.get(TargetHistograms.label), model.options.target_box
+    if found is None or "shares" not in found[number] or found[number]["noise"] >= TOO_NOISY:
+        return None
+    shares, noise = np.array(found[number]["shares"]), found[number]["noise"]
+    ends = box.extent_in_words(number)
+    return pile(ReleasedShares(model.target_names[number], *ends, shares, noise, is_target=True))
 
 
 def one_place(column: ReleasedShares) -> str | None:
@@ -177,10 +201,18 @@ def pile(column: ReleasedShares) -> str | None:
         noise = column.noise * np.sqrt(1.0 + PILE**2 / bins)
         there = gap > 0 or beside > CLEARLY_THERE * column.noise / np.sqrt(bins)
         piled = shares[0] - PILE * beside > max(LEAST_LONE, CLEARLY_THERE * noise)
-        if there and piled:
-            first = DECLARE_CODES if shares[0] < MOST_LONE else "check that both have the same unit"
+        may_be = not column.is_target or _is_thin(shares, beside, column.noise)
+        if there and piled and may_be:
+            first = column.remedy if shares[0] < MOST_LONE else "check that both have the same unit"
             return (
                 f"About {shares[0]:.0%} of the rows have {column.name} at its {end} or beyond it, "
                 f"many more than beside it: {first}, and widen the bounds if they cut."
             )
     return None
+
+
+def _is_thin(shares: Array, beside: float, noise: float) -> bool:
+    """Return whether rows are rare beside an end, but not within: no ceiling cuts many of them."""
+    unclear = 2.0 * noise / np.sqrt(BESIDE)
+    dense = np.convolve(shares[1:-1], np.ones(BESIDE) / BESIDE, mode="valid").max()
+    return bool(shares[0] < MOST_LONE and beside + unclear < THIN * (dense - unclear))

@@ -17,7 +17,7 @@ import numpy as np
 from dpgp.inference.conformal import COVERAGE
 from dpgp.inference.residual_families import Kind
 from dpgp.model.input_model import even_rows
-from dpgp.report.bounds_health import DECLARE_CODES, wrong_bounds
+from dpgp.report.bounds_health import DECLARE_CODES, target_at_bound, wrong_bounds
 from dpgp.report.expected_error import expected_error
 from dpgp.report.rows_health import rows_are_few, too_little
 from dpgp.steps import LAW_OF_RESIDUALS, ResidualHistograms, TargetHistograms
@@ -146,6 +146,11 @@ class FittedTarget:
         return self.all_at_bounds or any(map(self.is_likely, (Kind.TWO_VALUES, Kind.SPIKE)))
 
     @property
+    def at_bound(self) -> str | None:
+        """What tells of rows at a bound far from all others, which explains odd residuals."""
+        return target_at_bound(self.model, self.number)
+
+    @property
     def tails(self) -> float:
         """How long the tails of the residuals are, k_95/k_50."""
         law = self.model.calibrations[self.number]
@@ -268,9 +273,16 @@ def at_one_bound(target: FittedTarget) -> str | None:
     )
 
 
+def far_at_a_bound(target: FittedTarget) -> str | None:
+    """Rows of a target lie at a bound, far from all others, as codes such as 999 do."""
+    return target.at_bound
+
+
 def unusual_tails(target: FittedTarget) -> str | None:
     """Residuals have far more large values than a normal law: k_95/k_50, and k_95."""
     if not target.has_far_ones or target.has_atoms or not target.tails_are_known:
+        return None
+    if target.at_bound is not None:
         return None
     return (
         f"A few observations of {target.name} lie very far from the others: {DECLARE_CODES}, and "
@@ -283,7 +295,8 @@ def two_values(target: FittedTarget) -> str | None:
     few_tails = target.tails < FEWEST_TAILS and target.tails_are_known
     if not (target.is_likely(Kind.TWO_VALUES) or target.all_at_bounds or few_tails):
         return None
-    if in_a_corner(target) is not None or at_one_bound(target) is not None:
+    explained = (in_a_corner(target), at_one_bound(target), target.at_bound)
+    if any(told is not None for told in explained):
         return None
     return (
         f"Observations of {target.name} take two values or so: read its mean as a share, or fit "
@@ -341,6 +354,7 @@ CHECKS = (
     in_a_corner,
     at_one_bound,
     outside_bounds,
+    far_at_a_bound,
     unusual_tails,
     two_values,
     many_equal,

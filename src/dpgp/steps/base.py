@@ -81,6 +81,9 @@ class GramQuery:
 Query = CountQuery | HistogramQuery | GramQuery
 
 
+SHARE_DIGITS = 4  # of the rows in a bin, which a model keeps to tell whether bounds are right
+
+
 def count_noise(options: Options, histograms: int, mu: float) -> float:
     """Return the standard deviation of the noise on a count of so many histograms together."""
     sensitivity = histogram_sensitivity(histograms, options.neighbours, options.max_rows_per_unit)

@@ -26,7 +26,7 @@ from dpgp.inference.many.plan import (
 from dpgp.inference.many.synthetic import VoronoiCells, reweighted, spread_cells
 from dpgp.inference.warp import fit_warp, warp_bins, warp_share
 from dpgp.privacy.books import share_of_mu
-from dpgp.steps.base import HistogramQuery, Purpose, count_noise
+from dpgp.steps.base import SHARE_DIGITS, HistogramQuery, Purpose, count_noise
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 FEWEST_THERE = 0.05
 """Least share of rows that an input is taken to be known of; by hand: noise is divided by it."""
-
-SHARE_DIGITS = 4  # of the rows in a bin, which a model keeps to tell whether bounds are right
 
 
 @dataclass(frozen=True)

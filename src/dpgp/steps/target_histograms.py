@@ -12,7 +12,7 @@ import numpy as np
 from dpgp.inference.many.location import locate
 from dpgp.inference.many.plan import bins_of_target, target_share
 from dpgp.inference.residual_families import Kind
-from dpgp.steps.base import HistogramQuery, Purpose, count_noise
+from dpgp.steps.base import SHARE_DIGITS, HistogramQuery, Purpose, count_noise
 from dpgp.types import Array
 
 if TYPE_CHECKING:
@@ -54,11 +54,16 @@ class TargetHistograms:
         return HistogramQuery(positions, known.options.n_targets, inner, known.inputs.filler)
 
     def learn(self, known: Known, release: Any) -> None:
-        """Take centre and scale of every target, and whether it has two values."""
+        """Take centre and scale of every target, whether it has two values, and its shares."""
         places = tuple(locate(counts, release.noise_std, known.n) for counts in release.counts)
         known.locations = places
         known.findings[self.label] = [
-            {Kind.TWO_VALUES.words: float(place.has_two_values)} for place in places
+            {
+                Kind.TWO_VALUES.words: float(place.has_two_values),
+                "noise": float(release.noise_std / known.n),
+                "shares": np.round(counts / known.n, SHARE_DIGITS).tolist(),
+            }
+            for place, counts in zip(places, release.counts, strict=True)
         ]
 
     def forecast(self, outlook: AnyOutlook) -> AnyOutlook:

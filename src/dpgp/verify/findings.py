@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from dpgp.checked_values import as_items, as_number, as_text, as_vector
@@ -25,10 +26,11 @@ def wrong_findings(fit: ClaimedFit) -> Iterator[str]:
         finding = fit.findings.get(release.label)
         if finding is None or release.label not in BOOKED:
             continue
-        for name, number in BOOKED[release.label](fit, release).items():
+        parts = finding if isinstance(finding, list) else [finding]  # one part a target
+        for part, (name, number) in product(parts, BOOKED[release.label](fit, release).items()):
             where = f"findings.{release.label}.{name}"
-            if name in finding and not are_close(as_number(finding[name], where), number):
-                yield f"'{release.label}' states {name} {finding[name]:.6g}, not {number:.6g}"
+            if name in part and not are_close(as_number(part[name], where), number):
+                yield f"'{release.label}' states {name} {part[name]:.6g}, not {number:.6g}"
 
 
 def _of_count(fit: ClaimedFit, release: ClaimedRelease) -> Booked:
@@ -49,6 +51,7 @@ def _of_labels(fit: ClaimedFit, release: ClaimedRelease) -> Booked:
 
 BOOKED: Mapping[str, Callable[[ClaimedFit, ClaimedRelease], Booked]] = {
     "number of rows": _of_count,
+    "target histograms": _of_shares,
     "input histograms": _of_shares,
     "labels by prediction": _of_labels,
 }

@@ -45,7 +45,10 @@ CLIPS = (1e-9, 1e9)
 """Where residuals may be clipped, in half-widths of the target: far beyond any model."""
 
 LAWS = ("law of residuals", "target histograms")
-"""Steps whose findings are read again: probabilities by the kinds of laws, one law a target."""
+"""Steps whose findings are read again: probabilities by the kinds of laws, one law a target.
+
+Those of targets have shares of the rows in equal bins as well, and their noise.
+"""
 
 HISTOGRAMS = "input histograms"
 """The step whose findings tell whether bounds are right: shares of the rows, and their noise."""
@@ -270,16 +273,17 @@ def _check_shares(value: Any, where: str) -> None:
     """Check shares of the rows by bins, no bins of a category, and the noise of a share."""
     fields = as_fields(value, where, ("noise", "shares"))
     as_number(fields["noise"], where)
-    columns = [
-        as_items(column, where)
-        for column in as_items(fields["shares"], where)
-        if column is not None
-    ]
-    if any(len(column) < FEWEST_BINS for column in columns):
-        raise ModelFileError(f"`{where}` must hold {FEWEST_BINS} bins of an input or more.")
-    for column in columns:
-        for share in column:
-            as_number(share, where)
+    for column in as_items(fields["shares"], where):
+        if column is not None:
+            _check_bins(column, where)
+
+
+def _check_bins(value: Any, where: str) -> None:
+    shares = as_items(value, where)
+    if len(shares) < FEWEST_BINS:
+        raise ModelFileError(f"`{where}` must hold {FEWEST_BINS} bins or more.")
+    for share in shares:
+        as_number(share, where)
 
 
 def _check_laws(value: Any, where: str, targets: int) -> None:
@@ -287,8 +291,13 @@ def _check_laws(value: Any, where: str, targets: int) -> None:
     if len(laws) != targets or not all(isinstance(law, dict) for law in laws):
         raise ModelFileError(f"`{where}` must hold one law a target, by its kinds.")
     for law in laws:
-        for probability in law.values():
-            as_number(probability, where)
+        for name, told in law.items():
+            if name == "shares":
+                _check_bins(told, where)
+            else:
+                as_number(told, where)
+        if ("shares" in law) != ("noise" in law):
+            raise ModelFileError(f"`{where}` must hold shares and their noise, or neither.")
 
 
 def log_odds_to_json(odds: tuple[LogOdds, ...]) -> dict[str, Any]:
