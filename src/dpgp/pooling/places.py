@@ -20,7 +20,7 @@ from dpgp.domain import Box
 from dpgp.inference.many.marginals import estimate_marginals
 from dpgp.inference.recorded import MetricRecords
 from dpgp.model.fitted import FittedModel
-from dpgp.steps.input_model import InputHistograms
+from dpgp.steps import HISTOGRAMS_OF_INPUTS
 from dpgp.types import Array
 
 SWEEPS = 10
@@ -42,7 +42,7 @@ def moved_together(models: Sequence[FittedModel]) -> list[FittedModel]:
 
 
 def _has_histograms(model: FittedModel) -> bool:
-    is_told = InputHistograms.label in model.findings and any(model.options.box.is_numeric)
+    is_told = HISTOGRAMS_OF_INPUTS in model.findings and any(model.options.box.is_numeric)
     return isinstance(model.recorded, MetricRecords) and is_told
 
 
@@ -70,7 +70,7 @@ def _histograms(models: Sequence[FittedModel]) -> tuple[Array, Array]:
 
     Bins are those of the coarsest: numbers of bins are powers of two.
     """
-    told = [model.findings[InputHistograms.label] for model in models]
+    told = [model.findings[HISTOGRAMS_OF_INPUTS] for model in models]
     tables = [np.array([row for row in each["shares"] if row is not None]) for each in told]
     bins = min(table.shape[1] for table in tables)
     widths = [table.shape[1] // bins for table in tables]

@@ -26,6 +26,7 @@ from dpgp.steps.stage import Stage
 from dpgp.steps.target_histograms import TargetHistograms
 
 __all__ = [
+    "HISTOGRAMS_OF_INPUTS",
     "KINDS",
     "LABELS_BY_PREDICTION",
     "LAW_OF_RESIDUALS",
@@ -66,6 +67,9 @@ KINDS: tuple[type[Step], ...] = (
 
 LAW_OF_RESIDUALS = Calibrate.label
 """Name of the release that says how far observations are from predictions."""
+
+HISTOGRAMS_OF_INPUTS = InputHistograms.label
+"""Name of the release that says where every input lies."""
 
 LABELS_BY_PREDICTION = LabelsByPrediction.label
 """Name of the release that says which labels had which predictions."""
