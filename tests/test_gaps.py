@@ -1,6 +1,7 @@
 """Fits to rows that lack some inputs: ``missing="model"``."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpgp
@@ -57,6 +58,15 @@ def test_a_loaded_model_is_the_saved_one(model, tmp_path):
     assert loaded.options.missing == "model"
     assert loaded.id == model.model_.id
     np.testing.assert_array_equal(loaded.predict(NEW), model.predict(NEW))
+
+
+def test_files_make_the_model_that_an_array_makes(model, tmp_path):
+    table = pd.DataFrame(GAPS, columns=["a", "b"]).assign(y=Y)
+    for k, part in enumerate(np.array_split(np.arange(N), 3)):
+        table.iloc[part].to_csv(tmp_path / f"{k}.csv", index=False)
+    options = model.get_params() | {"bounds": {"a": (0, 1), "b": (0, 1)}}
+    of_files = PrivateGPRegressor(**options).fit(str(tmp_path / "*.csv"), target="y")
+    np.testing.assert_array_equal(of_files.model_.mean(NEW), model.model_.mean(NEW))
 
 
 def test_other_rows_and_their_order_change_no_sum():
